@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from polymat.codegen.c.arithmetic import arithmetic_needs
-from polymat.codegen.c.needs import Helper, HelperReduction, Need, Piece
+from polymat.codegen.c.needs import Helper, HelperReduction, Need, Piece, UserKernel
 from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape, joined
@@ -25,8 +25,10 @@ from polymat.codegen.routines.fftw import FftNeed
 from polymat.codegen.signals.filterblocks import FilterShape
 from polymat.codegen.signals.recursiveblocks import RecursiveShape
 from polymat.errors import InternalError
+from polymat.lang.types import Double
 from polymat.runtime.libraryfile import build
 from polymat.runtime.toolchain import find_compiler, flags_for
+from polymat.userkernel import Microkernel
 
 Values = npt.NDArray[Any]
 DTYPES: dict[str, tuple[str, Any]] = {
@@ -304,6 +306,7 @@ ONE_OF_EACH: tuple[Need, ...] = (
     FilterShape("f64", 8, 4, 2, 4),
     RecursiveShape("f64", 8, (0, 1), (1,), 4),
     cblas_routine("cblas_ddot"),
+    UserKernel(Microkernel("block", "static void block(void) {}", Double, 6, 8)),
     *FftNeed,
     *(RowNeed(part, ROWS) for part in RowPart),
     *(piece for piece in Piece if piece is not Piece.LIBM),  # which says how others are written

@@ -56,7 +56,8 @@ static inline int _pm_unlike(ptrdiff_t count, ptrdiff_t *before)
 #ifdef __AVX512VL__
 typedef int _pm_four_i32 __attribute__((vector_size(16)));
 typedef long long _pm_four_i64 __attribute__((vector_size(32)));
-#define _PM_SOME(COUNT) ((unsigned char)(((1u << ((COUNT) & 3)) - 1u) & -(unsigned)((COUNT) > 0)))
+/* A small int: compilers differ in whether a mask is a char or an unsigned one. */
+#define _PM_SOME(COUNT) ((int)(((1u << ((COUNT) & 3)) - 1u) & -(unsigned)((COUNT) > 0)) & 7)
 
 #define _PM_FOUR_AT(T, SUFFIX, P, PLACES, LOAD_PLACES, GATHER) \
     static inline _pm_four_##SUFFIX _pm_four_at_##SUFFIX##_##PLACES(const T *from, const P *places) \
@@ -77,7 +78,7 @@ typedef long long _pm_four_i64 __attribute__((vector_size(32)));
 #define _PM_SOME_FROM(T, SUFFIX, LOAD) \
     static inline _pm_four_##SUFFIX _pm_some_from_##SUFFIX(const T *from, ptrdiff_t count, T rest) \
     { \
-        return LOAD(from, (_pm_four_##SUFFIX){rest, rest, rest, rest}, _PM_SOME(count)); \
+        return LOAD((const void *)from, (_pm_four_##SUFFIX){rest, rest, rest, rest}, _PM_SOME(count)); \
     }
 _PM_SOME_FROM(float, f32, __builtin_ia32_loadups128_mask)
 _PM_SOME_FROM(double, f64, __builtin_ia32_loadupd256_mask)

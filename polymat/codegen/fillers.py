@@ -18,10 +18,11 @@ from polymat.codegen.c.ctree import (
     If,
     Stmt,
     Structure,
+    expressions,
     names_in,
 )
 from polymat.codegen.c.othernames import with_parts
-from polymat.codegen.c.scopes import changed, declared, pragma_names
+from polymat.codegen.c.scopes import changed, declared, own_expressions, pragma_names
 from polymat.dataclass import dataclass
 
 
@@ -122,4 +123,7 @@ class Filler:
                 wanted.append(filling)
             return replace(part, arguments=(CUnary("&", Id(name)), *rest))
 
+        own = expressions(own_expressions(node))
+        if not any(isinstance(each, CCall) and each.function in self.handed for each in own):
+            return node
         return with_parts(node, written)

@@ -10,6 +10,7 @@ does from what a restricted parameter points to.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
 )
+from polymat.codegen.c.freenames import with_values
 from polymat.codegen.c.scopes import changed, declared, every, own_expressions, pragma_names, redeclared
 from polymat.codegen.fillers import Filler, Handed
 from polymat.dataclass import dataclass
@@ -126,13 +128,25 @@ def _receiving(function: CFunction, handed: Handed) -> CFunction:
     fields, rest = handed.structure.fields, tuple(function.parameters[number] for number in handed.rest)
     if not fields:
         return replace(function, parameters=rest)
-    lost = changed(function.body)
+    lost, once = changed(function.body), _read_once(function.body)
+    placed = {field.name: _of(field) for field in fields if field.name in once}
     read = (
         Declare(field.ctype if field.name in lost else _constant(field.ctype), field.name, _of(field))
         for field in fields
+        if field.name not in placed
     )
     given = CParameter(f"const {handed.structure.name} *restrict ", GIVEN)
-    return replace(function, parameters=(given, *rest), body=(*read, *function.body))
+    body = with_values(function.body, placed) if placed else function.body
+    return replace(function, parameters=(given, *rest), body=(*read, *body))
+
+
+def _read_once(statements: Sequence[Stmt]) -> set[str]:
+    """The names that are read in one place alone, outside of loops, and mean the same in all scopes."""
+    counted = Counter(node.name for node in expressions(statements) if isinstance(node, Id))
+    loops = [each for each in every(statements) if isinstance(each, For)]
+    repeated = names_in(loops).union(*map(pragma_names, loops))
+    once = {name for name, count in counted.items() if count == 1}
+    return once - repeated - changed(statements) - redeclared(statements)
 
 
 def _of(field: CParameter) -> Field:

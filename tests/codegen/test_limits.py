@@ -39,11 +39,10 @@ UNROLLED = re.compile(r"_pm_(block|walk|full|passing|reading|past|edge|turned)_\
 # A loop over blocks of rows and one over the rows that are left have each their vectors, the rest of these,
 # and points of rows too short for one: with registers in common, they stay together.
 ROWS_LEFT = ("sums_along_rows", "norm", "sums_in_tiles")
-# Rows that are left, short ones and margins beside whole vectors; and all of a call with a single group.
+# Rows that are left, short ones and margins beside whole vectors.
 LONGER = {kind: {"_pm_nest_along"} for kind in ROWS_LEFT} | {
     "shifted_rows": {"_pm_nest_blurred"},
     "given_loops": {"_pm_nest_product"},
-    "joint_sums": {"_pm_entry"},
 }
 MOST_LONGER = 64  # lines of these
 # The interface of BLAS, which others have laid down.

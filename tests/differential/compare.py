@@ -21,7 +21,8 @@ from tests.differential.random_programs import HEAD, Program
 class Variant:
     """How a batch is compiled.
 
-    small_tiles: arrays of a few elements have several tiles.  small_functions: those of C take few arguments.
+    small_tiles: arrays of a few elements have several tiles.  small_functions: those of C take few arguments, and what
+    runs others is cut to pieces.
     """
 
     options: pm.Options
@@ -58,7 +59,11 @@ SMALL_TILES: tuple[tuple[Any, str, Any], ...] = (
     (register, "ROWS_UPDATED", 3),
 )
 
-SMALL_FUNCTIONS: tuple[tuple[Any, str, Any], ...] = ((functionlimits, "MOST_ARGUMENTS", 3),)
+SMALL_FUNCTIONS: tuple[tuple[Any, str, Any], ...] = (
+    (functionlimits, "MOST_ARGUMENTS", 3),
+    (functionlimits, "MOST_LINES", 14),
+    (functionlimits, "SHORTER", ()),
+)
 
 
 def _options(**changes: Any) -> pm.Options:

@@ -229,7 +229,7 @@ def plus(value: CExpr, distance: int) -> CExpr:
     return CBinary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
 
 
-def names_in(statements: Iterable[Stmt]) -> set[str]:
+def names_in(statements: Iterable[Stmt | CExpr]) -> set[str]:
     """Every name that occurs in an expression."""
     found: set[str] = set()
     stack: list[object] = list(statements)

@@ -42,6 +42,15 @@ def called_otherwise(node: T, names: Mapping[str, str]) -> T:
 
 def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:
     """A statement with its own expressions made anew from the inside; scopes within it stay as they are."""
+    own = {id(each) for each in own_expressions(statement)}
+    fields: Any = statement.__dataclass_fields__
+    named = {name: value for name in fields if id(value := getattr(statement, name)) in own}
+    parts = {name: made_anew(value, made) for name, value in named.items()}
+    return cast("Stmt", replace(cast("Any", statement), **parts))
+
+
+def made_anew(expr: CExpr, made: Callable[[CExpr], CExpr]) -> CExpr:
+    """An expression made anew from the inside."""
 
     def remade(node: Any) -> Any:
         if isinstance(node, tuple):
@@ -51,7 +60,4 @@ def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:
         parts = {name: remade(getattr(node, name)) for name in node.__dataclass_fields__}
         return made(replace(cast("Any", node), **parts))
 
-    own = {id(each) for each in own_expressions(statement)}
-    fields: Any = statement.__dataclass_fields__
-    named = {name: value for name in fields if id(value := getattr(statement, name)) in own}
-    return cast("Stmt", replace(cast("Any", statement), **{n: remade(value) for n, value in named.items()}))
+    return cast("CExpr", remade(expr))

@@ -224,6 +224,8 @@ def expression(expr: CExpr, outer: int = 0) -> str:
             return f"{function}({', '.join(expression(a) for a in arguments)})"
         case Subscript(array, index):
             return f"{expression(array, _POSTFIX)}[{expression(index)}]"
+        case Field(CUnary("&", structure), name):
+            return f"{expression(structure, _POSTFIX)}.{name}"
         case Field(structure, name):
             return f"{expression(structure, _POSTFIX)}->{name}"
         case Braces(items):

@@ -52,13 +52,17 @@ def redeclared(statements: Sequence[Stmt]) -> set[str]:
 
 def changed(statements: Iterable[Stmt]) -> set[str]:
     """The names of variables that are assigned to, or whose address is taken, in any scope."""
+    return {name for each in every(statements) for name in changed_by(each)}
+
+
+def changed_by(statement: Stmt) -> set[str]:
+    """The names of those that it changes itself, scopes within it left out."""
     found: set[str] = set()
-    for statement in every(statements):
-        if isinstance(statement, Assign) and isinstance(statement.target, Id):
-            found.add(statement.target.name)
-        for value in expressions(own_expressions(statement)):
-            if isinstance(value, CUnary) and value.op == "&" and isinstance(value.operand, Id):
-                found.add(value.operand.name)
+    if isinstance(statement, Assign) and isinstance(statement.target, Id):
+        found.add(statement.target.name)
+    for value in expressions(own_expressions(statement)):
+        if isinstance(value, CUnary) and value.op == "&" and isinstance(value.operand, Id):
+            found.add(value.operand.name)
     return found
 
 

@@ -1,0 +1,220 @@
+"""Functions in several: runs of their statements become functions, where one would have too many lines.
+
+before:  int entry(...) { const size_t a = place(&bytes, ...); ...; group_1(...); ...; return 0; }
+after:   static void entry_part1(size_t *bytes, left *left) { left->a = place(bytes, ...); ... }
+         int entry(...) { left left_1; entry_part1(&bytes, &left_1); group_1(..., left_1.a); ...; return 0; }
+
+What a part takes from around it are its parameters, those by their address that it changes.  What it declares
+for others to use is its value, or lies in a structure.  Where it fails, so does the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    CBinary,
+    CCall,
+    CExpr,
+    CFunction,
+    CParameter,
+    CUnary,
+    Declare,
+    Evaluate,
+    Field,
+    For,
+    Id,
+    If,
+    Literal,
+    Return,
+    Stmt,
+    Structure,
+)
+from polymat.codegen.c.freenames import with_values
+from polymat.codegen.c.render import function_text
+from polymat.codegen.partruns import HEAD, KnownName, Run, best_run, known_in, lines_of
+
+PARTED = ("_pm_entry", "_pm_work", "_pm_group_", "_pm_tiles_", "_pm_chosen")
+LEFT = "_pm_left"
+
+
+def is_parted(function: CFunction) -> bool:
+    """Whether it runs others: no loops over elements, whose registers a compiler sees together."""
+    return not function.static or function.name.startswith(PARTED)
+
+
+def in_parts(function: CFunction, most: int) -> tuple[tuple[CFunction, ...], tuple[Structure, ...]]:
+    """The function behind those of its parts, and the types of what they leave."""
+    if function_text(function).count("\n") - function.comment.count("\n") <= most:
+        return (function,), ()
+    parts = FunctionCutter(function, most)
+    return parts.functions(), tuple(parts.structures)
+
+
+class FunctionCutter:
+    """Cuts one function."""
+
+    def __init__(self, function: CFunction, most: int) -> None:
+        self.function, self.most = function, most
+        self.made: list[CFunction] = []
+        self.structures: list[Structure] = []
+
+    def functions(self) -> tuple[CFunction, ...]:
+        """The parts, and the function that calls them."""
+        known = {each.name: KnownName(each.ctype) for each in self.function.parameters}
+        head = HEAD + len(known) // 4
+        body = self._scope(self.function.body, known, self.most - head, 1)
+        return (*self.made, replace(self.function, body=body))
+
+    def _scope(
+        self, statements: Sequence[Stmt], before: Mapping[str, KnownName], room: int, depth: int
+    ) -> tuple[Stmt, ...]:
+        """Statements of at most so many lines, as far as they can be cut."""
+        found: list[Stmt] = []
+        known = dict(before)
+        for each in self._apart(statements, depth):
+            found.append(self._inside(each, known, depth))
+            known = known_in(found[-1:], known)
+        while sum(lines_of(each, depth) for each in found) > room:
+            ends = self.function.returns == "int"
+            run = best_run(found, before, depth, self.most, ends=ends)
+            if run is None:
+                break
+            found = self._cut(found, run, known_in(found[: run.end], before))
+        return tuple(found)
+
+    def _inside(self, statement: Stmt, known: Mapping[str, KnownName], depth: int) -> Stmt:
+        """A statement whose scopes are so short that it can be a part."""
+        room = self.most - 2 * HEAD
+        if lines_of(statement, depth) <= room:
+            return statement
+        match statement:
+            case For(variable=name, body=body):
+                within = {**known, name: KnownName("const ptrdiff_t")}
+                return replace(statement, body=self._scope(body, within, room, depth + 1))
+            case Block(body):
+                return Block(self._scope(body, known, room, depth + 1))
+            case If(condition, then, otherwise):
+                one = self._scope(then, known, room // 2, depth + 1)
+                return If(condition, one, self._scope(otherwise, known, room // 2, depth + 1))
+            case _:
+                return statement
+
+    def _apart(self, statements: Sequence[Stmt], depth: int) -> list[Stmt]:
+        """The statements with long sums of real numbers in two or more of them."""
+        found: list[Stmt] = []
+        for each in statements:
+            if lines_of(each, depth) > self.most // 2:
+                found += self._sums(each, depth)
+            else:
+                found.append(each)
+        return found
+
+    def _sums(self, statement: Stmt, depth: int) -> list[Stmt]:
+        is_real = isinstance(statement, Declare) and statement.ctype == "const double"
+        is_real |= isinstance(statement, Return) and self.function.returns == "double"
+        if not is_real:
+            return [statement]
+        assert isinstance(statement, Declare | Return)
+        found: list[Stmt] = []
+        total, terms = _terms(statement.value)
+        for term in terms:
+            longer = CBinary("+", total, term)
+            trial = replace(statement, value=longer)
+            if lines_of(trial, depth) > self.most // 3 and total != terms[0]:
+                name = f"_pm_sum_{len(found) + 1}"
+                found.append(Declare("const double", name, total))
+                longer = CBinary("+", Id(name), term)
+            total = longer
+        return [*found, replace(statement, value=total)]
+
+    def _cut(self, statements: Sequence[Stmt], run: Run, known: Mapping[str, KnownName]) -> list[Stmt]:
+        """The statements with the call of a part in place of a run."""
+        number = len(self.made) + 1
+        stem = self.function.name if self.function.static or self._is_ours else "_pm_call"
+        name = f"{stem}_part{number}"
+        body = list(statements[run.begin : run.end])
+        alone = len(run.left) == 1 and not run.fails
+        types = {each: _kept(known[each].ctype) for each in run.left}
+        parameters = [_parameter(each, known[each], each in run.changed) for each in run.handed]
+        arguments: list[CExpr] = [
+            CUnary("&", Id(each)) if each in run.changed else Id(each) for each in run.handed
+        ]
+        before: list[Stmt] = []
+        after = list(statements[run.end :])
+        pointed: dict[str, CExpr] = {each: CUnary("*", Id(each)) for each in run.changed}
+        made = [*with_values(body, pointed)]
+        if run.left and not alone:
+            structure = Structure(f"{LEFT}{name.removeprefix('_pm')}", _fields(types))
+            self.structures.append(structure)
+            variable = f"{LEFT}_{number}"
+            before = [Declare(structure.name, variable)]
+            parameters.append(CParameter(f"{structure.name} *", LEFT))
+            arguments.append(CUnary("&", Id(variable)))
+            made = _leaving(made, run.left, Id(LEFT))
+            after = [*with_values(after, {each: Field(CUnary("&", Id(variable)), each) for each in run.left})]
+        call = CCall(name, tuple(arguments))
+        returns = types[run.left[0]] if alone else "int" if run.fails else "void"
+        made += [Return(Id(run.left[0]))] if alone else [Return(Literal("0"))] if run.fails else []
+        self.made.append(CFunction(returns, name, tuple(parameters), tuple(made)))
+        return [*statements[: run.begin], *before, *self._called(call, run, alone, known, number), *after]
+
+    @property
+    def _is_ours(self) -> bool:
+        return self.function.name.startswith("_pm_")
+
+    def _called(
+        self, call: CCall, run: Run, alone: bool, known: Mapping[str, KnownName], number: int
+    ) -> list[Stmt]:
+        """What calls a part."""
+        if alone:
+            return [Declare(known[run.left[0]].ctype, run.left[0], call)]
+        if not run.fails:
+            return [Evaluate(call)]
+        failed = Id(f"_pm_failed_{number}")
+        return [Declare("const int", failed.name, call), If(failed, (Return(failed),))]
+
+
+def _leaving(body: Sequence[Stmt], left: Sequence[str], place: CExpr) -> list[Stmt]:
+    """The statements of a part, whose declarations for others go into a structure."""
+    found: list[Stmt] = []
+    values: dict[str, CExpr] = {}
+    for each in body:
+        (made,) = with_values([each], values)
+        if isinstance(made, Declare) and made.name in left:
+            assert made.value is not None
+            values[made.name] = Field(place, made.name)
+            made = Assign(Field(place, made.name), "=", made.value)
+        found.append(made)
+    return found
+
+
+def _terms(value: CExpr | None) -> tuple[CExpr, list[CExpr]]:
+    """The first term of a sum, and the others in the order in which they are added."""
+    assert value is not None
+    others: list[CExpr] = []
+    while isinstance(value, CBinary) and value.op == "+":
+        others.append(value.right)
+        value = value.left
+    return value, others[::-1]
+
+
+def _fields(types: Mapping[str, str]) -> tuple[CParameter, ...]:
+    return tuple(CParameter(ctype, name) for name, ctype in types.items())
+
+
+def _kept(ctype: str) -> str:
+    """The type of a variable that is assigned later."""
+    return ctype.removesuffix("const ") if "*" in ctype else ctype.removeprefix("const ")
+
+
+def _parameter(name: str, known: KnownName, is_changed: bool) -> CParameter:
+    ctype = _kept(known.ctype).replace("restrict ", "")
+    if known.is_array:
+        return CParameter(f"{known.ctype.rstrip()} *", name)
+    if is_changed:
+        return CParameter(f"{ctype.rstrip()} *", name)
+    return CParameter(ctype if "*" in ctype else f"const {ctype}", name)

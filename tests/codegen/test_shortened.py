@@ -1,0 +1,132 @@
+"""Long functions become several: what crosses from one to another keeps its value."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    CBinary,
+    CCall,
+    CExpr,
+    CFunction,
+    CParameter,
+    CUnary,
+    Declare,
+    Evaluate,
+    File,
+    For,
+    Id,
+    If,
+    Literal,
+    Return,
+    Stmt,
+)
+from polymat.codegen.c.freenames import free_names, with_values
+from polymat.codegen.c.render import function_text, unit
+from polymat.codegen.shortened import in_parts, is_parted
+
+ONE, N, TOTAL = Literal("1"), Id("N"), Id("total")
+# Stops at 3, counts in memory, and returns what a part might have forgotten.
+HARNESS = """
+#include <stddef.h>
+#include <stdio.h>
+static size_t take(size_t *bytes, size_t more) { size_t at = *bytes; *bytes += more; return at; }
+"""
+MAIN = 'int main(void) { for (int n = 0; n < 9; n++) { printf("%d ", _pm_entry(n)); } return 0; }'
+
+
+def add(value: CExpr) -> Stmt:
+    return Assign(TOTAL, "+=", value)
+
+
+def taken(name: str, more: CExpr) -> Declare:
+    return Declare("const size_t", name, CCall("take", (CUnary("&", Id("bytes")), more)))
+
+
+def entry() -> CFunction:
+    """A function with all that crosses: values, addresses, inner names, errors, sums of threads."""
+    inner = Block((Declare("const int", "x", Literal("5")), add(Id("x"))))
+    loop = For("k", Literal("0"), CBinary("<", Id("k"), N), ONE, (add(Id("k")), inner, add(Id("x"))))
+    fails = If(CBinary("==", N, Literal("3")), (Return(Literal("99")),))
+    summed = For(
+        *("m", Literal("0"), CBinary("<", Id("m"), N), ONE, (add(Id("m")),)),
+        ("omp parallel for reduction(+:total) num_threads(team)",),
+    )
+    body: tuple[Stmt, ...] = (
+        Declare("size_t", "bytes", Literal("0")),
+        Declare("int", "total", Literal("0")),
+        Declare("const int", "x", CBinary("+", N, ONE)),
+        *(taken(f"at{k}", CBinary("+", N, Literal(str(k)))) for k in range(6)),
+        loop,
+        fails,
+        *(add(CBinary("*", Id(f"at{k}"), Literal(str(k + 1)))) for k in range(6)),
+        Declare("const int", "team", Literal("2")),
+        summed,
+        *(Assign(Id("bytes"), "+=", Id(f"at{k}")) for k in range(6)),
+        add(Id("bytes")),
+        Evaluate(CCall("(void)", (Id("x"),))),
+        Return(TOTAL),
+    )
+    return CFunction("int", "_pm_entry", (CParameter("const int", "N"),), body, static=False)
+
+
+def printed(functions: tuple[CFunction, ...], structures: object, directory: Path) -> str:
+    """What the program prints."""
+    file = File("", frozenset(), (), functions, structures=structures)  # type: ignore[arg-type]
+    source = directory / "parts.c"
+    source.write_text(unit(file, HARNESS) + MAIN)
+    flags = ["-fopenmp", "-O1", "-Wall", "-fsanitize=address,undefined"]
+    subprocess.run(["gcc", *flags, "-o", directory / "parts", source], check=True)
+    return subprocess.run([directory / "parts"], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_a_function_in_parts_computes_the_same(tmp_path: Path) -> None:
+    whole = printed((entry(),), (), tmp_path)
+    assert whole.split()[3] == "99"
+    cut = 0
+    for most in (9, 12, 16, 24):
+        functions, structures = in_parts(entry(), most)
+        cut += len(functions) > 2
+        assert printed(functions, structures, tmp_path) == whole
+    assert cut >= 3
+
+
+def test_short_functions_stay_as_they_are() -> None:
+    function = entry()
+    assert in_parts(function, 100) == ((function,), ())
+    assert in_parts(function, 100)[0][0] is function
+
+
+def test_parts_are_as_short_as_asked_for() -> None:
+    functions, _ = in_parts(entry(), 16)
+    assert len(functions) > 2
+    assert all(function_text(each).count("\n") <= 18 for each in functions[:-1])
+    assert [each.name for each in functions[:-1]] == [f"_pm_entry_part{k}" for k in range(1, len(functions))]
+
+
+def test_nests_are_not_cut() -> None:
+    assert is_parted(entry())
+    assert not is_parted(CFunction("void", "_pm_nest_entry", (), ()))
+
+
+def test_names_of_inner_scopes_are_not_free() -> None:
+    free = free_names(entry().body)
+    assert {"N", "bytes", "total"} & free.used == {"N"}
+    inner = free_names([each for each in entry().body if isinstance(each, For)])
+    assert inner.used >= {"N", "total", "x", "team"}
+    assert not {"k", "m"} & inner.used
+    assert inner.changed == {"total"}
+    assert "total" in inner.told
+
+
+def test_values_go_to_free_names_alone() -> None:
+    own = Block((Declare("int", "x", Id("x")), Assign(Id("x"), "=", ONE)))
+    (made,) = with_values([own], {"x": CUnary("*", Id("p"))})
+    assert made == Block((Declare("int", "x", CUnary("*", Id("p"))), Assign(Id("x"), "=", ONE)))
+    (address,) = with_values([Evaluate(CUnary("&", Id("x")))], {"x": CUnary("*", Id("p"))})
+    assert address == Evaluate(Id("p"))

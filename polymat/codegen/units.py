@@ -60,8 +60,11 @@ def split(file: File) -> tuple[File, ...]:
     )
     read = names_in(statement for function in others for statement in function.body)
     tables = tuple(table for table in file.tables if table.name in read)
+    types = {word for each in others for parameter in each.parameters for word in parameter.ctype.split()}
+    structures = tuple(each for each in file.structures if each.name in types)
     comment = f"Functions of {file.comment.splitlines()[0]}"
     other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, marks=())
+    other = replace(other, structures=structures)
     return (replace(file, functions=own, declared=others), other)
 
 

@@ -216,6 +216,8 @@ def request_for(
     """Check arguments of `compile` as far as that needs no graph, and add the machine and its libraries."""
     listed, checked = output_functions(outputs), check_options(options)
     here = HOST.get()
+    for kernel in checked.microkernels:
+        check_export_name(kernel.name, "microkernel")
     return Request(
         outputs=listed,
         name=check_export_name(name if name is not None else listed[0].name or "pipeline"),

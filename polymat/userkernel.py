@@ -38,7 +38,7 @@ class Microkernel:
     state (threads call it at the same time), and adds in any order.
 
     name: of the function in C.  source: its text, or the path of a file that has it, which is read now; it is
-    compiled into the program, with its flags, as one static function, behind the includes of the program.
+    compiled into the program, with its flags, as one static function, behind all of it.
     dtype: of all three operands, float64 or float32.  rows, columns: of a block.
     left, right, result: strides that it needs, (a_row, a_depth), (b_depth, b_column) and (c_row, c_column);
     None is any.  left=(1, 6) takes what `pack(A: k, i)` copies for blocks of six rows, right=(8, 1) what

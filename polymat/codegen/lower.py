@@ -90,7 +90,7 @@ def lower(
     storage = buffers(pipeline, schedule)
     inplace = inplace_pairs(pipeline, schedule)
     signature = make_signature(pipeline, name, storage, inplace)
-    names = _names(storage, signature)
+    names = _names(storage, signature, [kernel.name for kernel in options.microkernels])
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
@@ -133,9 +133,9 @@ def _first_needs(pipeline: Pipeline, options: Options) -> set[Need]:
     return needs
 
 
-def _names(storage: Mapping[str, Buffer], signature: Signature) -> Names:
+def _names(storage: Mapping[str, Buffer], signature: Signature, functions: Sequence[str]) -> Names:
     """The names of all that is handed to a call, given out first so that they stay as the user wrote them."""
-    names = Names()
+    names = Names(functions)
     for kind, items in (
         ("array", storage),
         ("size", [s.name for s in signature.sizes]),

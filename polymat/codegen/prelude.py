@@ -102,7 +102,7 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, _of(FilterShape, needs))
     texts += map(recursive_text, _of(RecursiveShape, needs))
-    texts += user_kernels([need.kernel for need in _of(UserKernel, needs)])
+    texts += _declared(_kernels(needs))
     includes = _includes(headers, gnu="sched.h" in headers or bool(libraries))
     text = "\n".join([includes, *texts, *filter(None, [libraries])])
     return text if whole else apart(text)
@@ -116,8 +116,13 @@ def _includes(headers: Collection[str], *, gnu: bool) -> str:
 
 def stateless(needs: frozenset[Need]) -> frozenset[Need]:
     """The needs of which every file of a program may have what they ask for."""
-    alone = (Shape, CblasRoutine, FftNeed)
+    alone = (Shape, CblasRoutine, FftNeed, UserKernel)
     return frozenset(need for need in needs - _STATE if not isinstance(need, alone))
+
+
+def user_text(needs: frozenset[Need]) -> str:
+    """The text behind all of a program: C of the user's, whose macros change nothing before it."""
+    return "\n".join(_texts(_kernels(needs)))
 
 
 def parts(needs: frozenset[Need]) -> Files:
@@ -150,8 +155,19 @@ def _row_texts(needs: frozenset[Need]) -> list[str]:
 
 def user_kernels(kernels: Sequence[Microkernel]) -> list[str]:
     """Microkernels of the user's, each declared before the texts that define them, which stand there once."""
-    texts = [kernel_text("microkernel", each.suffix, KERNEL=each.name) for each in kernels]
-    return [*texts, *dict.fromkeys(str(each.source) for each in kernels)]
+    return [*_declared(kernels), *_texts(kernels)]
+
+
+def _kernels(needs: frozenset[Need]) -> list[Microkernel]:
+    return [need.kernel for need in _of(UserKernel, needs)]
+
+
+def _declared(kernels: Sequence[Microkernel]) -> list[str]:
+    return [kernel_text("microkernel", each.suffix, KERNEL=each.name) for each in kernels]
+
+
+def _texts(kernels: Sequence[Microkernel]) -> list[str]:
+    return [*dict.fromkeys(f"{each.source}\n" for each in kernels)]
 
 
 def _products(needs: frozenset[Need]) -> list[Apart]:

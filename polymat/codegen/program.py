@@ -10,7 +10,7 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import File
 from polymat.codegen.c.render import unit
 from polymat.codegen.memory.storage import Buffer
-from polymat.codegen.prelude import prelude
+from polymat.codegen.prelude import prelude, user_text
 from polymat.dataclass import dataclass
 
 
@@ -43,7 +43,9 @@ class Program:
             f"flags  {' '.join(self.flags) or '-'}",
             f"needs  {', '.join(sorted(map(str, self.file.needs))) or '-'}",
         ]
-        return "\n".join([*lines, "", unit(self.file, ""), prelude(self.file.needs)])
+        return "\n".join(
+            [*lines, "", unit(self.file, ""), prelude(self.file.needs), user_text(self.file.needs)]
+        )
 
     def _inplace(self) -> list[tuple[str, str]]:
         inputs, outputs = self.signature.inputs, self.signature.outputs

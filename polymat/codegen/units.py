@@ -8,12 +8,14 @@ as well lie in another file.  What keeps state, and what is exported, stays in t
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Container
 from dataclasses import replace
 
 from polymat.codegen.c.apart import Files
 from polymat.codegen.c.ctree import APART, CCall, CFunction, File, expressions, names_in
+from polymat.codegen.c.needs import UserKernel
 from polymat.codegen.c.render import unit
-from polymat.codegen.prelude import parts, prelude, stateless
+from polymat.codegen.prelude import parts, prelude, stateless, user_text
 
 _NAME = re.compile(r"\w+")
 LEAST_FUNCTIONS = 16  # one file more costs as much as two or three of them
@@ -27,7 +29,8 @@ def render(file: File, *, whole: bool = True) -> str:
     head = prelude(file.needs, whole=whole)
     library = replace(file, comment=_located(file.comment, 0), tables=(), declared=(), functions=(), marks=())
     begins = unit(library, head).count("\n") + 2  # an empty line lies between them
-    return unit(replace(file, comment=_located(file.comment, begins)), head)
+    text, own = unit(replace(file, comment=_located(file.comment, begins)), head), user_text(file.needs)
+    return f"{text}\n{own}" if own else text
 
 
 def _located(comment: str, line: int) -> str:
@@ -48,7 +51,8 @@ def split(file: File) -> tuple[File, ...]:
     """The program's file and one of functions that it calls; itself alone where these are few."""
     needs = stateless(file.needs)
     known = frozenset(_NAME.findall("\n".join([prelude(needs), *file.texts])))
-    moved = [function for function in file.functions if _may_move(function, known)]
+    alone = {need.kernel.name for need in file.needs if isinstance(need, UserKernel)}
+    moved = [function for function in file.functions if _may_move(function, known, alone)]
     if len(moved) < LEAST_FUNCTIONS:
         return (file,)
     names = {function.name for function in moved[1::2]}
@@ -68,8 +72,8 @@ def split(file: File) -> tuple[File, ...]:
     return (replace(file, functions=own, declared=others), other)
 
 
-def _may_move(function: CFunction, known: frozenset[str]) -> bool:
-    """Whether it is compiled by itself, and what it calls is in every file."""
+def _may_move(function: CFunction, known: Container[str], alone: Collection[str]) -> bool:
+    """Whether it is compiled by itself, and what it calls is in every file; alone: what is in one."""
     called = {node.function for node in expressions(function.body) if isinstance(node, CCall)}
     inside = all(name in known for name in called if name.startswith("_pm_"))
-    return function.returns == APART and inside
+    return function.returns == APART and inside and called.isdisjoint(alone)

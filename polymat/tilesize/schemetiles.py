@@ -9,7 +9,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
+from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
@@ -24,6 +24,7 @@ from polymat.tilesize.loopschemes import (
 )
 from polymat.tilesize.schemeplanner import Microkernels, is_modelled, plan_part
 
+_BLOCKS = "Call of a microkernel is for sums of products of two arrays over boxes"
 _SIZES = "tiles begin where every stage has a point, and their scratchpads have 64 MiB at most"
 
 
@@ -86,6 +87,8 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if isinstance(scheme, Misfit):
         return scheme
     wrong = misfit_of_group(plan.group.stages, name, scheme)
+    if wrong is None and scheme.kernel is not None and not _calls(plan, name):
+        wrong = Misfit(f"{name} runs in no blocks that {scheme.kernel} computes", _BLOCKS)
     if wrong is not None or isinstance(plan, SchemePlan) or says(plan, name, text):
         return wrong
     calls = scheme.words("Call")
@@ -104,6 +107,12 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     return Misfit(
         f"{name} is computed{runs} in a way of its own", "explain() prints the schemes that may be given back"
     )
+
+
+def _calls(plan: Plan, name: str) -> bool:
+    """Whether a microkernel computes blocks of a stage in a plan."""
+    part = plan.loops.get(name) if isinstance(plan, TilePlan) else plan
+    return isinstance(part.inner if isinstance(part, MergedPlan) else part, SchemePlan)
 
 
 def is_for_one(scheme: Scheme, name: str) -> bool:

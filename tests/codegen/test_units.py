@@ -13,12 +13,13 @@ import polymat as pm
 from polymat.codegen import units
 from polymat.codegen.c.apart import Files
 from polymat.codegen.c.ctree import APART, CCall, CFunction, Evaluate, File, Literal
-from polymat.codegen.c.needs import MIN_I64
+from polymat.codegen.c.needs import MIN_I64, UserKernel
 from polymat.codegen.program import Program
 from polymat.machine.known import GENERIC
 from polymat.runtime import libraryfile as building
 from polymat.runtime.objects import compile_files
 from tests.codegen.kinds import KINDS
+from tests.differential.microkernels import microkernel
 from tests.fixed import compiled_levels, own_c
 from tests.hosts import compiling_for
 from tests.tolerance import assert_close
@@ -95,6 +96,17 @@ def test_functions_stay_with_those_that_they_call() -> None:
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
         callers = [CFunction(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
         assert len(units.split(File("stages", frozenset({MIN_I64}), (), (called, *callers)))) == count
+
+
+def test_c_of_the_users_is_in_one_file_with_what_calls_it() -> None:
+    need = UserKernel(microkernel("block", pm.Double, 6, 8))
+    calls = [Evaluate(CCall(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i64", "block")]
+    callers = tuple(CFunction(APART, f"_pm_nest_{k}", (), (calls[k % 2],)) for k in range(64))
+    first, second = units.split(File("stages", frozenset({MIN_I64, need}), (), callers))
+    assert all(function.body == (calls[0],) for function in second.functions)
+    texts = [units.render(each, whole=False) for each in (first, second)]
+    assert [text.count("void block(") for text in texts] == [1, 0]
+    assert texts[0].rindex("_pm_nest_") < texts[0].index(str(need.kernel.source))
 
 
 @pytest.mark.parametrize("kind", ["rows", "product", "first_smallest", "recursive_filter", "transform"])

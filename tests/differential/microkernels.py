@@ -21,7 +21,7 @@ def microkernel(
     name: str, dtype: ScalarType, rows: int, columns: int, depth: int = 1, **needs: Any
 ) -> pm.Microkernel:
     """A microkernel that computes a block in plain loops; needs: the strides that it asks for."""
-    macros = {"NAME": name, "T": dtype.c, "ROWS": str(rows), "COLUMNS": str(columns)}
+    macros = {"NAME": name, "T": dtype.c, "ROWS": str(rows), "COLUMNS": str(columns), "WHOLE": str(depth)}
     text = SOURCE.read_text(encoding="utf-8")
     for macro, value in macros.items():
         text = text.replace(macro, value)

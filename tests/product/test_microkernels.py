@@ -23,7 +23,7 @@ PACKED = (
 )
 PLAIN = "[R(i), R(j), R(k), U(i, 6), U(j, 8), Call(block)]"
 QUICK = ("-O1",)
-SIZES = [(1, 1, 1), (6, 8, 1), (5, 8, 3), (13, 17, 9), (24, 32, 14), (0, 3, 2), (6, 8, 0)]
+SIZES = [(6, 8, 0), (1, 1, 1), (6, 8, 1), (5, 8, 3), (13, 17, 9), (24, 32, 14), (0, 3, 2)]
 
 
 def compiled(scheme: str, kernel: pm.Microkernel, out: Any = None, **options: Any) -> pm.Compiled[Any, Any]:
@@ -100,6 +100,37 @@ def test_transposed_operands_are_known_by_their_strides() -> None:
     assert_close(program(a, b), a.T @ b, roundings=50)
     by_columns = pm.compile((A @ B).named("C"), name="product", inputs=[A, B], fortran=[A], options=options)
     assert_close(by_columns(np.asfortranarray(a.T), b), a.T @ b, roundings=50)
+
+
+def test_macros_and_pragmas_of_a_text_change_nothing_else() -> None:
+    text = (
+        f'#define M 6\n#define _pm_min_i64 0\n#pragma GCC optimize("no-such")\n{plain().source}\n#define N 1'
+    )
+    check(compiled(PACKED, pm.Microkernel("block", text, Double, 6, 8)))
+
+
+def test_a_microkernel_with_the_name_of_an_index() -> None:
+    for name in ("i", "k", "depth"):
+        check(compiled(PLAIN.replace("block", name), microkernel(name, Double, 6, 8)))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("memcpy", "the C library has a function"), ("while", "a C keyword"), ("ptrdiff_t", "a C type")],
+)
+def test_names_that_c_has_for_something_else(name: str, wrong: str) -> None:
+    with pytest.raises(pm.PolymatError, match=f"'{name}' cannot name a microkernel: {wrong}"):
+        compiled(PLAIN.replace("block", name), microkernel(name, Double, 6, 8))
+
+
+def test_a_stage_that_is_no_product_calls_none() -> None:
+    i, j = (pm.Variable(Int, name) for name in "ij")
+    own = [pm.Interval(Int, 0, size - 1) for size in (M, K)]
+    out = pm.Function(([i, j], own), Double, "C")
+    out.defn = [2.0 * A(i, j) + 1.0]
+    loops = str(pm.compile(out, inputs=[A]).explain().schemes["C"])
+    said = refused(loops.replace("]", ", Call(block)]"), plain(), out)
+    assert said[0].startswith("Call(block) is for products of two arrays")
 
 
 def test_two_microkernels_of_one_file(tmp_path: Path) -> None:

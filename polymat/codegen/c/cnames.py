@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterable
 
 from polymat.errors import InvalidNameError, caller_location
 from polymat.lang.names import check_name
@@ -72,11 +73,14 @@ _MACRO_LIKE = re.compile(
 
 
 class Names:
-    """Gives each thing of a program one C name; asking again for the same thing gives the same name."""
+    """Gives each thing of a program one C name; asking again for the same thing gives the same name.
 
-    def __init__(self) -> None:
-        self._of: dict[tuple[str, str], str] = {}
-        self._taken = set(_TYPES | _CALLED | _CPP_KEYWORDS)
+    functions: of the user's, whose names stay as they are.
+    """
+
+    def __init__(self, functions: Iterable[str] = ()) -> None:
+        self._of: dict[tuple[str, str], str] = {("function", name): name for name in functions}
+        self._taken = {*_TYPES, *_CALLED, *_CPP_KEYWORDS, *self._of.values()}
 
     def get(self, kind: str, name: str) -> str:
         """The C name of the `kind` ("array", "size", "index", ...) called `name`."""
@@ -99,18 +103,16 @@ def is_macro_like(name: str) -> bool:
     return _MACRO_LIKE.fullmatch(name) is not None
 
 
-def check_export_name(name: object) -> str:
-    """Return `name` if a library may export a function of that name."""
+def check_export_name(name: object, of: str = "pipeline") -> str:
+    """Return `name` if a library may export a function of that name; of: what has it."""
     at = caller_location()
-    checked = check_name(name, "pipeline", at)
+    checked = check_name(name, of, at)
     what = "a C type" if checked in _TYPES else "a macro of C's headers" if checked in _MACROS else ""
     what = what or ("a macro of C's headers" if is_macro_like(checked) and checked[0].islower() else "")
     if checked == "main" or (not what and _in_c_library(checked)):
         what = "the C library has a function of that name"
     if what:
-        raise InvalidNameError(
-            f"'{checked}' cannot name a pipeline: {what}", at=at, hint=f"{checked}_pm, say"
-        )
+        raise InvalidNameError(f"'{checked}' cannot name a {of}: {what}", at=at, hint=f"{checked}_pm, say")
     return checked
 
 

@@ -86,7 +86,8 @@ class KernelCaller:
         def called(further: Sequence[Atom], inner: LoopPlace) -> tuple[Stmt, ...]:
             span, unit = inner.spans[self.use.depth], self.use.kernel.depth
             if unit == 1:
-                return (self._call(span.count, inner, result),)
+                call = self._call(span.count, inner, result)
+                return (call if span.length else If(CBinary(">", span.count, ZERO), (call,)),)
             whole = Id(self.loops.fresh("whole"))
             length = CBinary("-", span.count, CBinary("%", span.count, Literal(str(unit))))
             begin = CBinary("+", span.begin, whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from polymat.errors import OptionError, caller_location
 Strides = tuple[int | None, int | None]
 """Elements from one index to the next along both dimensions of an operand; None: what a call says."""
 _NAME = re.compile(r"(?!_pm_)[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"[^\n]*', re.MULTILINE)
 _TYPES = {"float64": "f64", "float32": "f32"}
 MOST_SIDE = 4096  # rows or columns of a block
 
@@ -38,7 +40,8 @@ class Microkernel:
     state (threads call it at the same time), and adds in any order.
 
     name: of the function in C.  source: its text, or the path of a file that has it, which is read now; it is
-    compiled into the program, with its flags, as one static function, behind all of it.
+    compiled into the program, with its flags, as one static function, behind all of it; it includes no files
+    in quotes.
     dtype: of all three operands, float64 or float32.  rows, columns: of a block.
     left, right, result: strides that it needs, (a_row, a_depth), (b_depth, b_column) and (c_row, c_column);
     None is any.  left=(1, 6) takes what `pack(A: k, i)` copies for blocks of six rows, right=(8, 1) what
@@ -60,12 +63,12 @@ class Microkernel:
         object.__setattr__(self, "dtype", _type_name(self.dtype))
         object.__setattr__(self, "source", _text(self.name, self.source))
         for name, most in (("rows", MOST_SIDE), ("columns", MOST_SIDE), ("depth", MOST_SIDE)):
-            _check_count(name, getattr(self, name), most)
+            object.__setattr__(self, name, _count(name, getattr(self, name), most))
         for name in ("left", "right", "result"):
-            _check_strides(name, getattr(self, name))
+            object.__setattr__(self, name, _strides(name, getattr(self, name)))
         row, column = self.strides_apart
-        apart = row >= (self.columns - 1) * column + 1 or column >= (self.rows - 1) * row + 1
-        if not apart:
+        both = gcd(row, column)  # so many columns further lies what is so many rows further
+        if column // both < self.rows and row // both < self.columns:
             raise OptionError(
                 f"Microkernel.result is {self.result}: elements of {self.rows} x {self.columns} overlap",
                 at=caller_location(),
@@ -84,6 +87,12 @@ class Microkernel:
         if column is None:
             column = 1 if row is None or row >= self.columns else row * self.rows
         return (column * self.columns if row is None else row), column
+
+    @property
+    def points_apart(self) -> int:
+        """The elements that a block by itself takes."""
+        row, column = self.strides_apart
+        return (self.rows - 1) * row + (self.columns - 1) * column + 1
 
 
 def _check_name(name: Any) -> None:
@@ -124,25 +133,38 @@ def _text(name: str, source: Any) -> str:
             at=at,
             hint="source= is C text, or a pathlib.Path of a file with it",
         )
+    if found := _QUOTED.search(text):
+        raise OptionError(
+            f"Microkernel.source of {name} has {found[0].strip()}",
+            at=at,
+            hint="a text is compiled where no file of yours is, and says all: put that file's text into it",
+        )
     return text
 
 
-def _check_count(name: str, value: Any, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+def _whole(value: Any) -> int | None:
+    """An integer, of Python's or NumPy's; None for anything else."""
+    return int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+
+
+def _count(name: str, value: Any, most: int) -> int:
+    found = _whole(value)
+    if found is None or not 1 <= found <= most:
         raise OptionError(
             f"Microkernel.{name} is {value!r:.60}, not an integer in 1 .. {most}",
             at=caller_location(),
             hint="rows and columns of a block, and what the depth of a call is a multiple of",
         )
+    return found
 
 
-def _check_strides(name: str, value: Any) -> None:
-    pair = isinstance(value, tuple) and len(value) == 2
-    if not pair or not all(
-        each is None or (isinstance(each, int) and not isinstance(each, bool) and each >= 1) for each in value
-    ):
+def _strides(name: str, value: Any) -> Strides:
+    pair = value if isinstance(value, tuple) and len(value) == 2 else (0, 0)
+    row, column = (None if each is None else _whole(each) or 0 for each in pair)
+    if any(each is not None and each < 1 for each in (row, column)):
         raise OptionError(
             f"Microkernel.{name} is {value!r:.60}, not a pair of strides",
             at=caller_location(),
             hint="(None, 1): any distance along the first dimension, neighbours along the second",
         )
+    return row, column

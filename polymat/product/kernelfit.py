@@ -14,6 +14,8 @@ from polymat.product.schemefit import dims_of, operands, packed_factor, strip_of
 from polymat.product.schemetext import Misfit
 from polymat.userkernel import Microkernel
 
+MOST_APART = 1 << 15  # elements of a block on the stack: 256 KiB of doubles
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelUse:
@@ -51,6 +53,11 @@ def fitted_kernel(
     if dtype != kernel.dtype:
         return Misfit(
             f"{name} is for {kernel.dtype}, and {stage.name} is {dtype}", "Microkernel.dtype says it"
+        )
+    if kernel.points_apart > MOST_APART:
+        return Misfit(
+            f"a block of {name} by itself takes {kernel.points_apart} elements of the stack",
+            f"at most {MOST_APART}: result=(None, 1) takes rows at any distance",
         )
     block = _block(kernel, atoms, found)
     depth = _depth(atoms, found)

@@ -68,7 +68,7 @@ def fitted(scheme: Scheme, found: Contraction, lanes: int) -> tuple[Atom, ...] |
         if isinstance(atom, GroupAtom):
             return Misfit(f"{atom} is for a group that runs so", _GROUP_HINTS[atom.word])
         atoms = (*atoms, _with_lanes(atom, lanes))
-    wrong = _names(atoms, found) or _order(atoms, found) or _vector(atoms, lanes)
+    wrong = _names(atoms, found) or _order(atoms, found) or _vector(atoms, lanes, scheme.kernel)
     if wrong is not None:
         return wrong
     atoms = _with_shared_loop(atoms)
@@ -137,7 +137,7 @@ def _order(atoms: Sequence[Atom], found: Contraction) -> Misfit | None:
     return None
 
 
-def _vector(atoms: Sequence[Atom], lanes: int) -> Misfit | None:
+def _vector(atoms: Sequence[Atom], lanes: int, kernel: str | None) -> Misfit | None:
     """Whether vectors are those of the processor, and blocks of a size that a compiler takes."""
     last = atoms[-1]
     vector = last if isinstance(last, SchemeLoop) and last.kind == "V" else None
@@ -145,7 +145,9 @@ def _vector(atoms: Sequence[Atom], lanes: int) -> Misfit | None:
         return Misfit(f"{vector} is no vector", f"vectors of this processor have {lanes} such elements here")
     statements = prod(unrolled(atoms).values()) // (vector.size if vector is not None else 1)
     if statements > MOST_UNROLLED:
-        return Misfit(f"it unrolls {statements} multiplications", f"at most {MOST_UNROLLED} are")
+        beside = f", and {kernel} leaves it blocks at the ends" if kernel is not None else ""
+        hint = f"at most {MOST_UNROLLED} are; V(j) innermost takes a vector of them at a time"
+        return Misfit(f"it unrolls {statements} multiplications{beside}", hint)
     return None
 
 

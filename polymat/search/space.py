@@ -29,6 +29,7 @@ from polymat.search.moves import (
 )
 from polymat.search.schememoves import block_slowdown, by_scheme, other_scheme
 from polymat.steps import Job, Level
+from polymat.tilesize.schemetiles import heeds, misfit_of_plan
 
 _FROM, _BEHIND = position("folds"), position("runtime")
 NEAR, CALLED = 2.0, 10.0  # times the default's prediction: what is tried, and that with other libraries
@@ -58,6 +59,7 @@ class Space:
         options = request.options
         self.fuses = options.fuse and options.tile and "fusion" not in options.skip
         self.kinds = _kinds(options, fuses=self.fuses)
+        self._given = self._heeded(options)
         self._first: tuple[Selection, ...] | None = None
 
     def ways(self, registers: Registers) -> Ways:
@@ -66,6 +68,13 @@ class Space:
             found = TunedChoice(Selection((), registers), {})
             self._ways[registers] = Job(replace(self.request, found=found)).ways(self.pipeline)
         return self._ways[registers]
+
+    def _heeded(self, options: Options) -> dict[str, str]:
+        """The schemes that the default does what they say of: so does all that is tried."""
+        plans = [self.ways(()).plan(group) for group in self.default.groups]
+        asked = [(plan, name) for plan in plans for name in plan.group.stages if name in options.schemes]
+        given = {name: options.schemes[name] for _, name in asked}
+        return {name: given[name] for plan, name in asked if misfit_of_plan(plan, name, given[name]) is None}
 
     def schedule(self, choice: Selection) -> Schedule:
         """The schedule that carries a choice out."""
@@ -96,6 +105,8 @@ class Space:
         try:
             plan = ways.plan(group)
         except UnfitError:
+            return inf
+        if not heeds(plan, self._given):
             return inf
         if isinstance(plan, SchemePlan) and group.scheme:
             return ways.decider.seconds(plan) * block_slowdown(plan, self.machine)
@@ -206,5 +217,7 @@ def _with(choice: Selection, number: int, group: GroupChoice | None) -> Selectio
 def _kinds(options: Options, *, fuses: bool) -> tuple[str, ...]:
     """The kinds of steps that leave what the user has decided as it is."""
     tiles = () if options.tile_sizes else ("tiles",)
-    blocks = ("blocks", "registers", "schemes") if options.blocks == "shares" else ()
-    return ("way", *tiles, *blocks, *(("partition",) if fuses else ()))
+    blocks = ("blocks", "registers") if options.blocks == "shares" else ()
+    loops = options.vector and options.unroll and options.fft != "always" and options.fir == "auto"
+    schemes = ("schemes",) if blocks and loops else ()
+    return ("way", *tiles, *blocks, *schemes, *(("partition",) if fuses else ()))

@@ -109,6 +109,47 @@ def test_macros_and_pragmas_of_a_text_change_nothing_else() -> None:
     check(compiled(PACKED, pm.Microkernel("block", text, Double, 6, 8)))
 
 
+def test_texts_that_have_the_same_names_beside_their_functions() -> None:
+    kernels = [microkernel(name, Double, 6, 8) for name in ("one", "two")]
+    texts = [f"static double table[{k}];\n{kernel.source}" for k, kernel in enumerate(kernels, 1)]
+    both = tuple(
+        pm.Microkernel(name, text, Double, 6, 8) for name, text in zip(("one", "two"), texts, strict=True)
+    )
+    outs = [(A @ B).named("C"), (B.T @ A.T).named("D")]
+    schemes = {"C": PLAIN.replace("block", "one"), "D": PLAIN.replace("block", "two")}
+    options = pm.Options(scheme=schemes, microkernels=both, cflags=QUICK, share=False)
+    with pytest.raises(OptionError, match=r"(?s)microkernels one and two do not compile in one text:.*table"):
+        pm.compile(outs, inputs=[A, B], options=options)
+
+
+def test_a_block_apart_has_a_bound() -> None:
+    said = refused(PLAIN, plain(result=(1000000, 1)))
+    assert said[0].startswith("a block of block by itself takes 5000008 elements of the stack")
+    assert "result=(None, 1)" in said[1]
+
+
+def test_large_blocks_say_whose_rest_is_unrolled() -> None:
+    scheme = "[R(i), R(j), R(k), U(i, 32), U(j, 32), Call(block)]"
+    said = refused(scheme, microkernel("block", Double, 32, 32))[0]
+    assert "it unrolls 1024 multiplications, and block leaves it blocks at the ends" in said
+    check(
+        compiled(scheme.replace("j, 32)", "j, 32), V(j)"), microkernel("block", Double, 32, 32)),
+        [(33, 65, 3)],
+    )
+
+
+def test_numbers_of_numpy_and_strides_that_cross() -> None:
+    numbers: list[Any] = [np.int64(each) for each in (2, 2, 1)]
+    kernel = pm.Microkernel("block", str(microkernel("block", Double, 2, 2).source), Double, *numbers)
+    assert [type(each) for each in (kernel.rows, kernel.columns, kernel.depth)] == [int] * 3
+    crossing: Any = (np.int64(2), 3)
+    scheme = PLAIN.replace("6", "2").replace("8", "2")
+    check(compiled(scheme, microkernel("block", Double, 2, 2, result=crossing)))
+    for wrong in ((2, 3, (2, 1)), (4, 4, (2, 3))):
+        with pytest.raises(OptionError, match="overlap"):
+            microkernel("block", Double, wrong[0], wrong[1], result=wrong[2])
+
+
 def test_a_microkernel_with_the_name_of_an_index() -> None:
     for name in ("i", "k", "depth"):
         check(compiled(PLAIN.replace("block", name), microkernel(name, Double, 6, 8)))
@@ -238,6 +279,7 @@ def test_batches_have_no_side_of_a_block() -> None:
         ({"rows": 0}, "Microkernel.rows is 0, not an integer in 1 .. 4096"),
         ({"left": (1, 0)}, "Microkernel.left is (1, 0), not a pair of strides"),
         ({"result": (1, 1)}, "Microkernel.result is (1, 1): elements of 6 x 8 overlap"),
+        ({"source": '# include "own.h"\nvoid block(void);'}, 'block has # include "own.h"'),
         ({"source": "int block;"}, "Microkernel.source has no function block"),
         ({"source": Path("/nowhere/block.c")}, "Microkernel.source of block: "),
     ],

@@ -16,6 +16,7 @@ from polymat.driver import compile_request, request_for
 from polymat.graph.selection import Selection, TunedChoice
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
 from polymat.request import Request
 from polymat.search.space import CALLED, NEAR, Space
 from polymat.steps import Job
@@ -105,6 +106,24 @@ def test_what_the_user_has_decided_stays() -> None:
     assert space.kinds == ("way", "blocks", "registers", "schemes", "partition")
     assert not any(group.sizes for choice in drawn(space, 10) for group in choice.groups)
     assert space_of(PROGRAMS["stencils"](blocks="working-sets", fuse=False)).kinds == ("way", "tiles")
+
+
+def test_sizes_of_tiles_in_schemes_stay() -> None:
+    for text in ("[fuse(f), T(i, 64)]", "[fuse(f), Par(i), T(i, 64), T(i, 16)]"):
+        space = space_of(PROGRAMS["stencils"](scheme={"g": text}))
+        (default,) = (space.ways(()).plan(group) for group in space.default.groups)
+        for choice in [space.default, *drawn(space, 10)]:
+            (plan,) = (space.ways(choice.registers).plan(group) for group in choice.groups)
+            assert isinstance(plan, TilePlan)
+            assert isinstance(default, TilePlan)
+            assert (plan.sizes, plan.nest) == (default.sizes, default.nest)
+
+
+@pytest.mark.parametrize("own", [{"vector": False}, {"unroll": False}, {"fft": "always"}, {"fir": "direct"}])
+def test_schemes_are_not_tried_against_what_the_user_said(own: dict[str, Any]) -> None:
+    asked = request(products(), {M: 300}, **own)
+    assert "schemes" in space_of(PROGRAMS["products"]()).kinds
+    assert "schemes" not in space_of(asked).kinds
 
 
 def test_what_does_not_fit_has_no_price() -> None:

@@ -56,9 +56,8 @@ class KernelCaller:
         if self._is_in_place():
             result = self.sums.result(place.point({}))
             return self._calls(atoms, count, place, (result, *self.steps), rest)
-        kernel, (row, column) = self.use.kernel, self.use.kernel.strides_apart
+        (row, column), size = self.use.kernel.strides_apart, self.use.kernel.points_apart
         apart = Id(self.loops.fresh("block"))
-        size = (kernel.rows - 1) * row + (kernel.columns - 1) * column + 1
         strides = (Literal(str(row)), Literal(str(column)))
         return (
             Declare(self.sums.types.ctype, f"{apart.name}[{size}]", Braces((ZERO,))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from polymat.graph.aligned import Member
 from polymat.plan.loops import LoopPlan
@@ -75,19 +75,19 @@ def tile_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
     ways: tuple[tuple[Word, bool], ...] = (("roll", plan.rolling), ("back", plan.backwards))
     rolls = tuple(GroupAtom(word, (first,)) for word, runs_so in ways if runs_so)
     calls = (GroupAtom("Call", plan.routines),) if plan.routines else ()
-    return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *_sizes(plan, member), *calls)
+    return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *_sizes(plan, member, plan.levels), *calls)
 
 
-def _sizes(plan: TilePlan, member: Member) -> tuple[SchemeLoop, ...]:
-    sizes = [(member.dims[level], size // member.scale(level)) for level, size in plan.levels]
+def _sizes(plan: TilePlan, member: Member, levels: Iterable[tuple[int, int]]) -> tuple[SchemeLoop, ...]:
+    sizes = [(member.dims[level], size // member.scale(level)) for level, size in levels]
     return tuple(SchemeLoop("T", dim, size) for dim, size in sizes if dim is not None)
 
 
 def _further(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
-    """The loops of a stage that does not say the tiles: in these where tiles of its own begin them."""
+    """The loops of a stage that does not say the tiles: in the smallest of these where its own begin them."""
     atoms = inner_atoms(plan, member)
     tiled = [atom.dim for atom in atoms[:1] if isinstance(atom, SchemeLoop) and atom.kind == "T"]
-    return (*(_sizes(plan, member) if {*tiled} & {*member.dims} else ()), *atoms)
+    return (*(_sizes(plan, member, enumerate(plan.sizes)) if {*tiled} & {*member.dims} else ()), *atoms)
 
 
 def inner_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:

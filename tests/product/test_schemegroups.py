@@ -189,6 +189,14 @@ def test_a_product_has_tiles_of_its_own_within_those_of_its_group(inner: str) ->
     assert written(plans(ended(), schemes)) == schemes
 
 
+def test_a_product_has_tiles_of_its_own_within_tiles_in_tiles() -> None:
+    schemes = {
+        "D": "[fuse(C), Par(i), T(i, 64), T(i, 16)]",
+        "C": "[T(i, 16), T(i, 8), pack(A), R(k), R(j), R(i), U(i, 4), V(j)]",
+    }
+    assert written(plans(ended(), schemes)) == schemes
+
+
 def test_tiles_of_a_product_behind_its_loops_are_not_those_of_the_group() -> None:
     loops = "[R(k), T(i, 16), R(j), R(i), U(i, 4), V(j)]"
     plan = plans(ended(), {"D": "[fuse(C)]", "C": loops}, tile_sizes=(64,))["D"]

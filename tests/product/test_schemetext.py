@@ -182,7 +182,7 @@ def test_tiles_of_fused_stages_are_sized_by_schemes() -> None:
     [
         ("[R(i)]", "nothing runs over all of j"),
         ("[T(k, 8)]", "nothing is tiled along k"),
-        ("[T(j, 8), T(j, 4)]", "T(j, 4) is a second loop over tiles of j"),
+        ("[T(j, 8), T(j, 3)]", "T(j, 3) does not divide the tiles of 8 that it stands in"),
         ("[T(i 8)]", "it has '8)]' at column 5, where ',' is needed"),
     ],
 )

@@ -118,6 +118,7 @@ def _runs(
         left = tuple(name for name in own if name in behind[end].used)
         saved = total - 2 - len(handed) // A_LINE - len(left) // 2 - 3 * fails
         may = all(map(_is_kept, map(own.get, left)))
+        may = may and not _may_dangle(own, [own[n].ctype for n in left] + [before[n].ctype for n in changed])
         may = may and (behind[end].told.isdisjoint(left) or (len(left) == 1 and not fails))
         if may and saved > 0:
             yield Run(begin, end, handed, changed, left, fails, saved)
@@ -128,6 +129,11 @@ def _is_kept(declaration: Declare | None) -> bool:
     if declaration is None or "[" in declaration.name:
         return False
     return declaration.value is not None and not isinstance(declaration.value, Braces)
+
+
+def _may_dangle(own: Mapping[str, Declare], out: Sequence[str]) -> bool:
+    """Whether pointers that come out of a run, of these types, may be to arrays that end with it."""
+    return any("*" in ctype for ctype in out) and any("[" in each.name for each in own.values())
 
 
 def _is_failure(statement: Return) -> bool:

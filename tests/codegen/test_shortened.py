@@ -27,6 +27,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.freenames import free_names, with_values
 from polymat.codegen.c.render import function_text, unit
+from polymat.codegen.partruns import best_run
 from polymat.codegen.shortened import in_parts, is_parted
 
 ONE, N, TOTAL = Literal("1"), Id("N"), Id("total")
@@ -130,3 +131,13 @@ def test_values_go_to_free_names_alone() -> None:
     assert made == Block((Declare("int", "x", CUnary("*", Id("p"))), Assign(Id("x"), "=", ONE)))
     (address,) = with_values([Evaluate(CUnary("&", Id("x")))], {"x": CUnary("*", Id("p"))})
     assert address == Evaluate(Id("p"))
+
+
+def test_arrays_lie_with_the_pointers_to_them() -> None:
+    room = Declare("double", "room[4]", None)
+    uses = [Evaluate(CCall("use", (Literal("1"),)))] * 8
+    last = Evaluate(CCall("use", (Id("at"),)))
+    for ctype, begin in (("double *const", 1), ("const double", 0)):
+        run = best_run([room, Declare(ctype, "at", Id("room")), *uses, last], {}, 1, 14, ends=False)
+        assert run is not None
+        assert run.begin == begin

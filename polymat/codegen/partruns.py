@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.codegen.c.ctree import Braces, Declare, Literal, Note, Return, Stmt
 from polymat.codegen.c.freenames import Free, free_names
+from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
 from polymat.codegen.c.render import statement_text
 from polymat.codegen.c.scopes import every, variable
 from polymat.dataclass import dataclass
@@ -13,14 +14,6 @@ from polymat.dataclass import dataclass
 HEAD = 4  # lines of a function around its statements
 A_LINE = 4  # parameters in one
 FEW = 12  # parameters that are handed one by one
-
-
-@dataclass(frozen=True, slots=True)
-class KnownName:
-    """A variable: its type, that of an element where it is an array."""
-
-    ctype: str
-    is_array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +31,6 @@ class Run:
     left: tuple[str, ...]
     fails: bool
     saved: int
-
-
-def known_in(statements: Sequence[Stmt], before: Mapping[str, KnownName]) -> dict[str, KnownName]:
-    """The variables behind some statements."""
-    found = dict(before)
-    for each in statements:
-        if isinstance(each, Declare):
-            found[variable(each)] = KnownName(_element(each.ctype), "[" in each.name)
-    return found
-
-
-def _element(ctype: str) -> str:
-    """The type of a variable without what says where it lies."""
-    return ctype.rpartition(") ")[2] if ctype.startswith("_Alignas(") else ctype
 
 
 def lines_of(statement: Stmt, depth: int) -> int:
@@ -75,7 +54,14 @@ def best_run(
     for begin, each in enumerate(seen):
         runs += _runs(seen, behind[::-1], known, begin, most)
         known = known_in([each.statement], known)
-    return max(runs, key=lambda run: (run.saved, -run.begin), default=None)
+    runs.sort(key=lambda run: (run.saved, -run.begin), reverse=True)
+    return next((run for run in runs if not _is_left_pointing(statements, run, before)), None)
+
+
+def _is_left_pointing(statements: Sequence[Stmt], run: Run, before: Mapping[str, KnownName]) -> bool:
+    """Whether what a function of these leaves may point to variables that end with it."""
+    known = known_in(statements[: run.begin], before)
+    return leaves_pointers(statements[run.begin : run.end], known, run.left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,9 @@ from polymat.codegen.c.ctree import (
     Structure,
 )
 from polymat.codegen.c.freenames import with_values
+from polymat.codegen.c.pointing import KnownName, known_in
 from polymat.codegen.c.render import function_text
-from polymat.codegen.partruns import HEAD, KnownName, Run, best_run, known_in, lines_of
+from polymat.codegen.partruns import HEAD, Run, best_run, lines_of
 
 PARTED = ("_pm_entry", "_pm_work", "_pm_group_", "_pm_tiles_", "_pm_chosen")
 LEFT = "_pm_left"

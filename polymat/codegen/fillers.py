@@ -67,7 +67,7 @@ class Filler:
         found: list[Stmt] = []
         outside: list[Declare] = []
         for statement in statements:
-            rewritten, wanted = self._statement(statement)
+            rewritten, wanted = self._statement(statement, found)
             for each in wanted:
                 if self._is_bound(each, own):
                     found += [] if each in found else [each]
@@ -79,13 +79,17 @@ class Filler:
     def _is_bound(self, filling: Declare, own: Collection[str]) -> bool:
         """Whether the values of a structure may be others outside of the scope that has these names."""
         assert isinstance(filling.value, Braces)
-        if not all(isinstance(value, Id) for value in filling.value.items):
-            return True
-        names = names_in([filling])
-        return not names.isdisjoint(own) or not names.isdisjoint(self.unsteady)
+        return not self._is_steady(filling.value.items) or not names_in([filling]).isdisjoint(own)
 
-    def _statement(self, statement: Stmt) -> tuple[Stmt, list[Declare]]:
-        """A statement with structures in its calls, and what has to be declared before it."""
+    def _is_steady(self, values: Sequence[CExpr]) -> bool:
+        """Whether these values are the same all over the scope of their names."""
+        return all(isinstance(value, Id) and value.name not in self.unsteady for value in values)
+
+    def _statement(self, statement: Stmt, before: Sequence[Stmt]) -> tuple[Stmt, list[Declare]]:
+        """A statement with structures in its calls, and what has to be declared before it.
+
+        before: what its scope has by then.
+        """
         wanted: list[Declare] = []
         match statement:
             case For():
@@ -100,9 +104,9 @@ class Filler:
                 otherwise, more = self._scope(statement.otherwise, ())
                 wanted += [each for each in more if each not in wanted]
                 statement = replace(statement, then=then, otherwise=otherwise)
-        return self._calls(statement, wanted), wanted
+        return self._calls(statement, wanted, before), wanted
 
-    def _calls(self, node: Stmt, wanted: list[Declare]) -> Stmt:
+    def _calls(self, node: Stmt, wanted: list[Declare], before: Sequence[Stmt]) -> Stmt:
         """The calls of a statement's own expressions with structures; wanted: gets what fills them."""
 
         def written(part: CExpr) -> CExpr:
@@ -113,17 +117,25 @@ class Filler:
             values = tuple(part.arguments[number] for number in handed.fields)
             if not values:
                 return replace(part, arguments=rest)
-            known = self.filled_with.setdefault(handed.variable, [])
-            if values not in known:
-                known.append(values)
-            number = known.index(values) + 1
-            name = handed.variable if number == 1 else f"{handed.variable}_{number}"
-            filling = Declare(f"const {handed.structure.name}", name, Braces(values))
+            filling = self._filling(handed, values, before)
             if filling not in wanted:
                 wanted.append(filling)
-            return replace(part, arguments=(CUnary("&", Id(name)), *rest))
+            return replace(part, arguments=(CUnary("&", Id(filling.name)), *rest))
 
         own = expressions(own_expressions(node))
         if not any(isinstance(each, CCall) and each.function in self.handed for each in own):
             return node
         return with_parts(node, written)
+
+    def _filling(self, handed: Handed, values: tuple[CExpr, ...], before: Sequence[Stmt]) -> Declare:
+        """A structure with these values: another one where they may have changed since it was filled."""
+        known = self.filled_with.setdefault(handed.variable, [])
+        for number in range(1, len(known) + 2):
+            name = handed.variable if number == 1 else f"{handed.variable}_{number}"
+            filling = Declare(f"const {handed.structure.name}", name, Braces(values))
+            if number > len(known):
+                known.append(values)
+            elif known[number - 1] != values or (not self._is_steady(values) and filling in before):
+                continue
+            break
+        return filling

@@ -106,6 +106,21 @@ def test_values_that_change_are_handed_at_the_call() -> None:
     assert [type(each) for each in block.body] == [Declare, Evaluate]
 
 
+def test_values_that_change_between_two_calls_are_handed_twice() -> None:
+    first, moving = call("at", "y", "z"), Declare("double *", "at", Id("x"))
+    _, outside, text = made(moving, first, Assign(Id("at"), "+=", ONE), first)
+    assert [type(each) for each in outside.body] == [Declare, Declare, Evaluate, Assign, Declare, Evaluate]
+    assert text.index("_pm_for_nest_sums_2 = {at, y, z}") > text.index("at += 1")
+    assert text.index("(&_pm_for_nest_sums, 0, 1)") < text.index("(&_pm_for_nest_sums_2, 0, 1)")
+
+
+def test_values_without_names_are_handed_at_each_call() -> None:
+    element = Evaluate(CCall("_pm_nest_sums", (Subscript(Id("w"), ZERO), Id("y"), Id("z"), *[ONE] * 3)))
+    change = Assign(Subscript(Id("w"), ZERO), "=", Id("x"))
+    _, outside, _ = made(element, change, element, most=1)
+    assert [type(each) for each in outside.body] == [Declare, Evaluate, Assign, Declare, Evaluate]
+
+
 def test_what_has_its_address_taken_is_no_value_that_lasts() -> None:
     place = Evaluate(CCall("move", (CUnary("&", Id("at")),)))
     _, outside, _ = made(Declare("double *", "at", Id("x")), loop("t", place, call("at", "y", "z")))

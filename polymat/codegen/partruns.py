@@ -105,7 +105,8 @@ def _runs(
         saved = total - 2 - len(handed) // A_LINE - len(left) // 2 - 3 * fails
         may = all(map(_is_kept, map(own.get, left)))
         may = may and not _may_dangle(own, [own[n].ctype for n in left] + [before[n].ctype for n in changed])
-        may = may and (behind[end].told.isdisjoint(left) or (len(left) == 1 and not fails))
+        alone = len(left) == 1 and not fails
+        may = may and (alone or (free.told | behind[end].told).isdisjoint(left))
         if may and saved > 0:
             yield Run(begin, end, handed, changed, left, fails, saved)
 

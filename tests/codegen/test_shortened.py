@@ -24,6 +24,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Return,
     Stmt,
+    Subscript,
 )
 from polymat.codegen.c.freenames import free_names, with_values
 from polymat.codegen.c.render import function_text, unit
@@ -93,6 +94,34 @@ def test_a_function_in_parts_computes_the_same(tmp_path: Path) -> None:
     for most in (9, 12, 16, 24):
         functions, structures = in_parts(entry(), most)
         cut += len(functions) > 2
+        assert printed(functions, structures, tmp_path) == whole
+    assert cut >= 3
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_what_threads_add_to_is_a_variable_in_parts_as_well(tmp_path: Path) -> None:
+    """It lies in no structure, which a clause of a pragma cannot name; what keeps its value is handed on."""
+    summed = For(
+        *("m", Literal("0"), CBinary("<", Id("m"), N), ONE, (add(Id("m")),)),
+        ("omp parallel for reduction(+:total)",),
+    )
+    calls = CBinary("+", Subscript(Id("calls"), Literal("0")), ONE)
+    body: tuple[Stmt, ...] = (
+        Declare("static size_t", "calls[1]"),
+        Declare("size_t", "bytes", Literal("0")),
+        Declare("int", "total", Literal("0")),
+        *(taken(f"at{k}", CBinary("+", N, Literal(str(k)))) for k in range(4)),
+        summed,
+        Assign(Subscript(Id("calls"), Literal("0")), "=", calls),
+        *(add(CBinary("*", Id(f"at{k}"), Subscript(Id("calls"), Literal("0")))) for k in range(4)),
+        *(Assign(Id("bytes"), "+=", Id(f"at{k}")) for k in range(4)),
+        Return(CBinary("+", TOTAL, Id("bytes"))),
+    )
+    function = CFunction("int", "_pm_entry", (CParameter("const int", "N"),), body, static=False)
+    whole, cut = printed((function,), (), tmp_path), 0
+    for most in range(8, 24):
+        functions, structures = in_parts(function, most)
+        cut += len(functions) > 1
         assert printed(functions, structures, tmp_path) == whole
     assert cut >= 3
 

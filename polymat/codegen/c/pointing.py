@@ -61,7 +61,7 @@ def known_in(statements: Sequence[Stmt], before: Mapping[str, KnownName]) -> dic
 
 def _element(ctype: str) -> str:
     """The type of a variable without what says where it lies."""
-    return ctype.rpartition(") ")[2] if ctype.startswith("_Alignas(") else ctype
+    return ctype.rpartition(") ")[2] if ctype.startswith("_Alignas(") else ctype.removeprefix("static ")
 
 
 def _is_number(ctype: str) -> bool:

@@ -15,6 +15,7 @@ from polymat.codegen.c.ctree import (
     CUnary,
     Declare,
     Evaluate,
+    Field,
     Id,
     If,
     Literal,
@@ -25,6 +26,7 @@ from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 
 _KEPT, _OWN, _FIRST = Id("_pm_kept"), Id("_pm_own"), Id("_pm_is_first")
+_ARRAYS = Id("_pm_kept_here")  # of this function alone: other sections in the file keep arrays of their own
 FREE = Evaluate(CCall("free", (_OWN,)))  # what this call computed and another one had computed before
 
 
@@ -45,10 +47,11 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[Need]) -> list[S
         size = prod(extent.const for extent in buffer.extents) * buffer.dtype.size
         # Arrays begin on cache lines, with one between them.
         at += (-(-size // LINE_BYTES) + 1) * LINE_BYTES
-    there = CCall("atomic_load", (CUnary("&", Id("_pm_kept_memory")),))
+    there = CCall("atomic_load", (CUnary("&", Field(_ARRAYS, "memory")),))
     nothing = CBinary("==", _KEPT, Id("NULL"))
     fresh = (Assign(_OWN, "=", CCall("_pm_memory", (Literal(str(at)),))), Assign(_KEPT, "=", _OWN))
     return [
+        Declare("static struct _pm_kept_arrays", f"{_ARRAYS.name}[1]"),
         Declare("char *", "_pm_kept", there),
         Declare("char *", "_pm_own", Id("NULL")),
         Declare("const int", "_pm_is_first", nothing),
@@ -60,4 +63,4 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[Need]) -> list[S
 
 def for_the_first(statements: Sequence[Stmt]) -> Stmt:
     """The statements that the first call alone runs, which then leaves its arrays to all others."""
-    return If(_FIRST, (*statements, Assign(_OWN, "=", CCall("_pm_kept_give", (_OWN,)))))
+    return If(_FIRST, (*statements, Assign(_OWN, "=", CCall("_pm_kept_give", (_ARRAYS, _OWN)))))

@@ -9,6 +9,8 @@ import numpy as np
 
 import polymat as pm
 from polymat import (
+    Case,
+    Condition,
     Double,
     Function,
     Int,
@@ -56,6 +58,27 @@ def test_the_first_call_computes_them() -> None:
     for rows in (3, 0, 1, 5):
         given = np.random.default_rng(rows).uniform(-1, 1, (rows, LENGTH))
         assert_close(compiled(given), compiled.reference(given), roundings=200, magnitude=LENGTH)
+
+
+def test_sections_keep_arrays_of_their_own() -> None:
+    """What is read before steps begin, and what is read behind them, are no arrays of one block."""
+    before, behind = constants("before"), constants("behind")
+    behind.defn = [Reduce(behind(i), pm.Sin(0.02 * i * k), Op.Sum)]
+    T, t = Parameter(Int, "T"), Variable(Int, "t")
+    a = pm.Vector(Double, "a", [LENGTH])
+    start, end = (Function(([i], [upto(LENGTH)]), Double, name) for name in ("start", "end"))
+    u, v = (Function(([t, i], [Interval(Int, 0, T), upto(LENGTH)]), Double, name) for name in "uv")
+    start.defn = [a(i) * before(i)]
+    for one, other in ((u, v), (v, u)):
+        later = Case(Condition(t, ">=", 1), other(t - 1, LENGTH - 1 - i) / 2)
+        one.defn = [Case(Condition(t, "==", 0), start(i)), later]
+    end.defn = [u(T, i) + behind(i)]
+    compiled = pm.compile(end, inputs=[a], options=Options(skip=("bands",)))
+    assert compiled.source.count("= _pm_kept_give(") == 2
+    given = np.random.default_rng(0).uniform(-1, 1, LENGTH)
+    for steps in (2, 0, 3):
+        actual, expected = compiled(given, T=steps), compiled.reference(given, T=steps)
+        assert_close(actual, expected, roundings=200, magnitude=LENGTH)
 
 
 def test_calls_at_the_same_time() -> None:

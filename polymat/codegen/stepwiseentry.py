@@ -70,6 +70,7 @@ class StepwiseEntry:
         self.within = within
         self.clocked = clocked
         self.held = {each.name: each for each in stepwise.held}
+        self.checked = {array.name: array for array in self.pipeline.inputs if array.values is not None}
 
     def function(self, *, leaves: bool) -> CFunction:
         """`_pm_entry`; leaves: it tells that the threads are needed no more."""
@@ -191,6 +192,8 @@ class StepwiseEntry:
         if held.planes == Affine((), 1):
             return Cast("void *", array)
         offset = CBinary("*", Cast("size_t", number), Id(self._plane(held)))
+        if view.array in self.checked:
+            return Cast("void *", CBinary("+", Cast("const char *", array), offset))
         return CBinary("+", array, offset)
 
     # ---- memory ----
@@ -255,8 +258,9 @@ class StepwiseEntry:
         return [array.name for array in self.pipeline.inputs] + [*self.pipeline.outputs]
 
     def _array(self, number: int, name: str) -> Declare:
-        checked = {array.name: array for array in self.pipeline.inputs if array.values is not None}
-        ctype = f"const {checked[name].dtype.c} *const " if name in checked else "char *const "
+        """Where an array of the caller's begins: in bytes, but in elements where these are looked at."""
+        checked = self.checked.get(name)
+        ctype = "char *const " if checked is None else f"const {checked.dtype.c} *const "
         pointer = argument("_pm_arrays", number, self.needs, within=self.within)
         return Declare(ctype, self.names.get("array", name), pointer)
 

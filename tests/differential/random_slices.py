@@ -13,6 +13,7 @@ from polymat import Case, Condition, Double, Function, Int, Interval, Op, Reduce
 T, Z, N = (pm.Parameter(Int, name) for name in "TZN")
 t, z, i, k = (pm.Variable(Int, name) for name in "tzik")
 EXTENTS: dict[Any, Any] = {t: Interval(Int, 0, T), z: Interval(Int, 0, Z - 1), i: Interval(Int, 0, N - 1)}
+LARGEST = 3  # of the integers that the caller gives
 ALL_SIZES = tuple({"T": a, "Z": b, "N": c} for a in (0, 1, 4) for b in (0, 1, 2, 5) for c in (1, 2, 7))
 
 
@@ -25,14 +26,15 @@ class Slices:
     text: str = ""
 
     def arrays(self, rng: np.random.Generator, sizes: dict[str, int]) -> dict[str, Any]:
-        """Random numbers of either sign."""
+        """Random numbers of either sign; small integers where limits are declared."""
         shapes: dict[str, tuple[int, ...]] = {
             "x": (sizes["Z"], sizes["N"]),
             "y": (sizes["N"], sizes["Z"]),
             "w": (sizes["Z"] + 1, sizes["N"]),
         }
-        shapes |= {"p": (sizes["Z"],), "c": (sizes["N"],)}
-        return {each.name: rng.standard_normal(shapes[each.name]) for each in self.inputs}
+        shapes |= {"p": (sizes["Z"],), "c": (sizes["N"],), "l": shapes["x"]}
+        found: dict[str, Any] = {each.name: rng.standard_normal(shapes[each.name]) for each in self.inputs}
+        return found | {"l": rng.integers(-LARGEST, LARGEST + 1, shapes["l"], dtype=np.int32)}
 
 
 class _Draw:
@@ -43,6 +45,7 @@ class _Draw:
         self.x, self.y = pm.Matrix(Double, "x", [Z, N]), pm.Matrix(Double, "y", [N, Z])
         self.w, self.p = pm.Matrix(Double, "w", [Z + 1, N]), pm.Vector(Double, "p", [Z])
         self.c = pm.Vector(Double, "c", [N])
+        self.labels = pm.Matrix(Int, "l", [Z, N], values=(-LARGEST, LARGEST))
         self.back = bool(rng.random() < 0.2)
         self.orders = [list(rng.permutation(3)) for _ in range(int(rng.integers(1, 4)))]
         self.states = [
@@ -64,7 +67,9 @@ class _Draw:
 
     def given(self) -> Any:
         """Something of the caller's for a slice and a point."""
-        drawn = (self.x(z, i), self.y(i, z), self.w(z + 1, i) - self.w(z, i), self.p(z) * self.c(i))
+        crossed = self.w(z + 1, i) - self.w(z, i)
+        labelled = pm.Cast(Double, self.labels(z, i)) * 0.5
+        drawn = (self.x(z, i), self.y(i, z), crossed, self.p(z) * self.c(i), labelled)
         return drawn[int(self.rng.integers(0, len(drawn)))]
 
     def program(self) -> Slices:
@@ -88,7 +93,7 @@ class _Draw:
                 Case(later & Condition(i, ">=", 1), value - neighbour),
             ]
         outputs = self._outputs(0 if self.back else T)
-        inputs = [self.x, self.y, self.w, self.p, self.c]
+        inputs = [self.x, self.y, self.w, self.p, self.c, self.labels]
         return Slices(outputs, inputs, f"{self.orders}, back {self.back}, summed {summed}")
 
     def _outputs(self, end: Any) -> list[Any]:

@@ -158,3 +158,29 @@ def test_eliminations_of_many_matrices(threads: int, monkeypatch: pytest.MonkeyP
         for rows in (1, 2, 9, 33):
             a = rng.random((count, rows, rows)) + rows * np.eye(rows)
             np.testing.assert_allclose(run(a), run.reference(a), rtol=1e-11, atol=1e-11)
+
+
+def counted_labels() -> Function:
+    """Two states over time that add, at each step, what labels say."""
+    label = pm.Matrix(Int, "label", [Z, N], values=(0, 3))
+    u, v = (Function(([t, z, i], [TIMES, SLICES, POINTS]), Double, name) for name in "uv")
+    for one, other in ((u, v), (v, u)):
+        later = Case(Condition(t, ">=", 1), other(t - 1, z, N - 1 - i) / 2 + label(z, i))
+        one.defn = [Case(Condition(t, "==", 0), x(z, i)), later]
+    return last_of(u)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_slices_of_inputs_whose_elements_have_limits(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sliced, "CLEARLY", 1e9)
+    options = Options(threads=threads, parallel_threshold=0, skip=("bands",))
+    run = pm.compile(counted_labels(), name="labels", options=options)
+    assert "slice by slice along z" in str(run.explain())
+    rng = np.random.default_rng(threads)
+    for count, points in ((0, 3), (1, 1), (2, 7), (5, 40)):
+        labels = rng.integers(0, 4, (count, points), dtype=np.int32)
+        given: dict[str, Any] = {"label": labels, "x": rng.standard_normal((count, points)), "T": 3}
+        np.testing.assert_allclose(run(**given), run.reference(**given), rtol=1e-12)
+    labels[-1, -1] = 4
+    with pytest.raises(pm.ArgumentError, match="label"):
+        run(**given)

@@ -104,7 +104,8 @@ class SectionInputs:
             extents = (held.count, *held.extents) if whole else held.extents
             self.names[view] = name if name == held.name else free_name(name, self.taken)
             self.taken.add(self.names[view])
-            array = InputArray(self.names[view], held.dtype, extents)
+            values = self.known[held.name][1].values if held.place == "input" else None
+            array = InputArray(self.names[view], held.dtype, extents, values=values, checked=True)
             self.known[array.name] = (view, array)
         return Load(Ref(self.names[view], load.dtype, is_input=True), indices, load.dtype, load.at)
 

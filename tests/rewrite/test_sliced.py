@@ -170,6 +170,20 @@ def counted_labels() -> Function:
     return last_of(u)
 
 
+def test_a_slice_knows_the_limits_of_its_inputs() -> None:
+    pipeline = built(counted_labels())
+    (group,) = slices_of(pipeline, ("u", "v"))
+    stepwise = in_sections(replace(pipeline, sliced=(group,)))
+    assert isinstance(stepwise, Stepwise)
+    (section,) = stepwise.sections
+    views = [str(view) for view in section.inputs]
+    assert isinstance(section.level, Stepwise)
+    label = section.level.whole.inputs[views.index("label at z")]
+    assert label.values is not None
+    assert [str(limit) for limit in label.values] == ["0", "3"]
+    assert label.checked, "the call has looked at all of them"
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_slices_of_inputs_whose_elements_have_limits(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sliced, "CLEARLY", 1e9)

@@ -2,8 +2,9 @@
 
    Stages that share tiles of rows compute a few rows of a product in each tile: what all of these are multiplied
    by is packed once, in pieces of the depth of at most `kc`, so that a panel of one stays in the first level
-   while all strips of the rows pass it.  All of them together need not fit any cache: each strip requests its part
-   of the panel that follows. */
+   while all strips of the rows pass it.  All of them together need not fit any cache: each whole strip requests
+   its part of the panel that follows.  Nobody requests the parts of lower strips, of those whose rows are not
+   contiguous, and of all strips beside a panel that is not filled. */
 #pragma once
 
 #include "products/blocks.h"

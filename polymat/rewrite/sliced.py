@@ -38,7 +38,8 @@ def in_slices(pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int]) -> P
         if not taken & {*names}:
             found = [group for group in slices_of(changed, names) if group not in tried]
             tried |= {*found}
-            changed = _quickest(changed, names, found, prices, sizes)
+            free = [group for group in found if prices.said.isdisjoint(dict(group))]
+            changed = _quickest(changed, names, free, prices, sizes)
     return changed
 
 
@@ -72,12 +73,16 @@ def _quickest(
 
 
 class Prices:
-    """Predicted seconds of whole pipelines in sections."""
+    """Predicted seconds of whole pipelines in sections.
+
+    said: the stages whose loops the user said by schemes, which slices would take dimensions from.
+    """
 
     def __init__(self, predict: Predict, machine: Machine, options: Options) -> None:
         self.predict = predict
         self.machine = machine
         self.threads = machine.team(options.threads)
+        self.said = {*options.schemes}
 
     def seconds(self, pipeline: Pipeline, sizes: Mapping[str, int]) -> float:
         """Of a pipeline, in sections where it has some; infinite where it cannot be split."""

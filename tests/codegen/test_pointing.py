@@ -37,6 +37,9 @@ def pointer(name: str, value: CExpr) -> Declare:
     return Declare("double *const ", name, value)
 
 
+TAKEN = pointer("a", CCall("memory", (Id("n"),)))
+
+
 @pytest.mark.parametrize(
     ("statements", "before", "left"),
     [
@@ -61,6 +64,7 @@ def test_pointers_that_are_left(
     [
         ((ARRAY, pointer("a", Id("local")), Evaluate(CCall("run", (Id("a"), Id("place"))))), PLACE, ()),
         ((pointer("a", Id("place")),), PLACE, ("a",)),
+        ((Declare("size_t", "n", ONE), Evaluate(CCall("add", (CUnary("&", Id("n")),))), TAKEN), {}, ("a",)),
         ((ARRAY, Declare("const double", "x", Subscript(Id("local"), ONE))), {}, ("x",)),
         ((ARRAY, Assign(Subscript(Id("place"), ONE), "=", Subscript(Id("local"), ONE))), PLACE, ()),
     ],

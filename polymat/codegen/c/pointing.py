@@ -90,15 +90,17 @@ def leaves_pointers(
 def _pointing(
     statements: Sequence[Stmt], known: Mapping[str, KnownName], places: Collection[str]
 ) -> set[str]:
-    """The names of variables that may point to places, or that point to some that may."""
+    """The names of variables that may point to places: to arrays by their names, to others by addresses."""
     found, before = set[str](), -1
     while len(found) != before:
         before = len(found)
         for each in every(statements):
             names = names_in(own_expressions(each))
-            if names.isdisjoint(places) and names.isdisjoint(found):
+            taken = changed_by(each)
+            at_places = {name for name in names & set(places) if known[name].is_array or name in taken}
+            if not at_places and names.isdisjoint(found):
                 continue
-            lost = changed_by(each) | ({variable(each)} if isinstance(each, Declare) else set())
+            lost = taken | ({variable(each)} if isinstance(each, Declare) else set())
             found |= {name for name in lost if name in known and known[name].holds_pointers}
             found |= {name for name in names if name in known and known[name].reaches_pointers}
     return found

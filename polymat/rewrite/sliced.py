@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, prod
 
 from polymat.errors import LangError
 from polymat.graph.circlesteps import SliceGroup
@@ -16,7 +16,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.slices import slices_of
 from polymat.graph.stepwise import Steps, Stepwise
-from polymat.machine.model import Machine
+from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
 
 Predict = Callable[[Pipeline], float]
@@ -103,10 +103,37 @@ class Prices:
             times = max(last - first + 1, 0)
             one = CALL_SECONDS + self._of(section.level, {**sizes, section.steps.name: (first + last) // 2})
             if section.independent and self.threads > 1 and times > 1:
-                times = -(-times // min(self.threads, times))
-                total += self.machine.region_seconds
-            total += times * one
+                rounds = self._rounds(times, section.level, sizes)
+                total += self.machine.region_seconds + rounds * one
+            else:
+                total += times * one
         return total
+
+    def _rounds(self, times: int, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int]) -> float:
+        """Of so many slices, those that follow each other on all threads.
+
+        Slices that no core's own cache holds are as much quicker together as the memory that they share gives
+        several threads more than one.
+        """
+        team = min(self.threads, times)
+        held = _bytes(level, sizes)
+        if held <= self.machine.capacity(2, team):
+            return -(-times // team)
+        shared = 3 if held <= self.machine.capacity(3, team) else MEMORY
+        more = self.machine.bandwidth(shared, team) / self.machine.bandwidth(shared)
+        return max(times / max(more, 1.0), -(-times // team))
+
+
+def _bytes(level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int]) -> float:
+    """What a slice reads and makes, at most."""
+    whole = level if isinstance(level, Pipeline) else level.whole
+    arrays = [(each.dtype.size, each.extents) for each in whole.inputs]
+    if isinstance(level, Pipeline):
+        arrays += [(each.dtype.size, each.extents) for each in level.stages]
+    else:
+        arrays += [(each.dtype.size, (each.planes, *each.extents)) for each in level.held]
+    counts = [(size, [max(float(form.evaluate(sizes)), 0.0) for form in forms]) for size, forms in arrays]
+    return sum((size * prod(extents) for size, extents in counts), 0.0)
 
 
 def _limits(steps: Steps, sizes: Mapping[str, int]) -> tuple[int, int]:

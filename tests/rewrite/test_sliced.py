@@ -108,6 +108,19 @@ def test_slices_are_taken_where_they_are_clearly_quicker() -> None:
     assert two.notes[-1] == "u slice by slice along z: 0.45 s, 1 s step by step"
 
 
+def test_slices_that_leave_a_cache_share_the_memory() -> None:
+    """Threads whose slices come from memory are no quicker than one where that gives them no more."""
+    pipeline = built(last_of(over_time(means)))
+    machine = replace(ZEN3, memory_bandwidth_total=ZEN3.memory_bandwidth)
+
+    def note(points: int) -> str:
+        prices = Prices(lambda each: 0.1 if each.alone else 1.0, machine, Options(threads=2))
+        return in_slices(pipeline, prices, {**SIZES, "N": points}).notes[-1]
+
+    assert note(100).endswith("0.3 s, 1 s step by step")
+    assert note(10_000_000).endswith("0.6 s, 1 s step by step")
+
+
 def test_a_slice_keeps_its_own_states() -> None:
     u = Function(([t, z, i], [TIMES, SLICES, POINTS]), Double, "u")
     v = Function(([t, z, i], [TIMES, SLICES, POINTS]), Double, "v")

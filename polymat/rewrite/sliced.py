@@ -101,9 +101,10 @@ class Prices:
                 continue
             first, last = _limits(section.steps, sizes)
             times = max(last - first + 1, 0)
-            one = CALL_SECONDS + self._of(section.level, {**sizes, section.steps.name: (first + last) // 2})
+            middle = {**sizes, section.steps.name: (first + last) // 2}
+            one = CALL_SECONDS + self._of(section.level, middle)
             if section.independent and self.threads > 1 and times > 1:
-                rounds = self._rounds(times, section.level, sizes)
+                rounds = self._rounds(times, section.level, middle)
                 total += self.machine.region_seconds + rounds * one
             else:
                 total += times * one

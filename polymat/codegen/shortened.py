@@ -62,6 +62,7 @@ class FunctionCutter:
         self.function, self.most = function, most
         self.made: list[CFunction] = []
         self.structures: list[Structure] = []
+        self.sums = 0
 
     def functions(self) -> tuple[CFunction, ...]:
         """The parts, and the function that calls them."""
@@ -126,7 +127,8 @@ class FunctionCutter:
             longer = CBinary("+", total, term)
             trial = replace(statement, value=longer)
             if lines_of(trial, depth) > self.most // 3 and total != terms[0]:
-                name = f"_pm_sum_{len(found) + 1}"
+                self.sums += 1
+                name = f"_pm_sum_{self.sums}"
                 found.append(Declare("const double", name, total))
                 longer = CBinary("+", Id(name), term)
             total = longer

@@ -1,5 +1,7 @@
 """Long functions become several: what crosses from one to another keeps its value."""
 
+import functools
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -137,6 +139,19 @@ def test_parts_are_as_short_as_asked_for() -> None:
     assert len(functions) > 2
     assert all(function_text(each).count("\n") <= 18 for each in functions[:-1])
     assert [each.name for each in functions[:-1]] == [f"_pm_entry_part{k}" for k in range(1, len(functions))]
+
+
+def test_two_long_sums_of_a_scope_have_names_of_their_own() -> None:
+    terms = [CBinary("*", Id("N"), Literal(f"{k}.25")) for k in range(280)]
+    total = functools.reduce(lambda one, other: CBinary("+", one, other), terms)
+    sums = (Declare("const double", "one", total), Declare("const double", "two", total))
+    work = CFunction(
+        *("double", "_pm_work", (CParameter("double", "N"),)),
+        (*sums, Return(CBinary("-", Id("one"), Id("two")))),
+    )
+    for function in in_parts(work, 40)[0]:
+        declared = re.findall(r"const double (_pm_sum_\d+)\b(?= =|,|\))", function_text(function))
+        assert len({*declared}) == len(declared)
 
 
 def test_nests_are_not_cut() -> None:

@@ -183,9 +183,9 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences slice by slice where that pays."""
-    asked = job.request
+    asked, named = job.request, frozenset(job.request.options.schemes)
     prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
-    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates))
+    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), untouched=named)
 
 
 def set_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwise[Pipeline]:

@@ -11,8 +11,8 @@ from polymat.codegen.given import with_structures
 from polymat.codegen.program import Program
 from polymat.codegen.shortened import in_parts, is_parted
 
-MOST_ARGUMENTS = 12  # of a function; as those of the library, which a test counts
-MOST_LINES = 60  # of a function that runs others, as those of the library
+MOST_ARGUMENTS = 12  # of a function, those of the library, which a test counts, as well
+MOST_LINES = 60  # of a function that runs others, and of any in the library
 SHORTER = (0.85, 0.7)  # shares of these lines: parts need some for what they are given
 
 

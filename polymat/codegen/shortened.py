@@ -122,11 +122,12 @@ class FunctionCutter:
             return [statement]
         assert isinstance(statement, Declare | Return)
         found: list[Stmt] = []
-        total, terms = _terms(statement.value)
+        first, terms = _terms(statement.value)
+        total = first
         for term in terms:
             longer = CBinary("+", total, term)
             trial = replace(statement, value=longer)
-            if lines_of(trial, depth) > self.most // 3 and total != terms[0]:
+            if lines_of(trial, depth) > self.most // 3 and total is not first:
                 self.sums += 1
                 name = f"_pm_sum_{self.sums}"
                 found.append(Declare("const double", name, total))

@@ -91,18 +91,13 @@ def _check_microkernels(planned: Sequence[Planned], options: Options, name: str)
     for each in planned if options.microkernels else ():
         taken |= {*each.pipeline.extents, *(size.name for size in each.pipeline.sizes)}
     for kernel in options.microkernels:
-        problem, hint = "", f"Call({kernel.name}) is the last atom of a scheme, behind U and V"
+        at, has = planned[0].at, f"Options.microkernels has {kernel.name}"
         if kernel.name not in called:
-            problem = "which no scheme calls"
-        elif kernel.name in taken:
-            problem, hint = (
-                "a name that something else has",
-                "each name in C is one thing's",
-            )
-        if problem:
-            raise OptionError(
-                f"Options.microkernels has {kernel.name}, {problem}", at=planned[0].at, hint=hint
-            )
+            hint = f"Call({kernel.name}) is the last atom of a scheme, behind U and V"
+            raise OptionError(f"{has}, which no scheme calls", at=at, hint=hint)
+        if kernel.name in taken:
+            hint = "each name in C is one thing's"
+            raise OptionError(f"{has}, a name that something else has", at=at, hint=hint)
         taken.add(kernel.name)
 
 

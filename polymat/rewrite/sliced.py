@@ -6,7 +6,7 @@ slice by itself stays in a cache of a core, may become products of its own, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, prod
 
@@ -26,8 +26,12 @@ CLEARLY = 0.8  # of the time of steps that go through all slices: slices have to
 CALL_SECONDS = 2e-7  # of a step by itself: to say where its arrays are, to take memory, to choose its loops
 
 
-def in_slices(pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int]) -> Pipeline:
+def in_slices(
+    pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int], *, untouched: Collection[str]
+) -> Pipeline:
     """Run recurrences slice by slice where that is predicted to take clearly less.
+
+    untouched: stages that stay as they are, since the user has said what loops they have.
 
     before:  for each step: a(t, z, .), for every z
     after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own
@@ -38,7 +42,7 @@ def in_slices(pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int]) -> P
         if not taken & {*names}:
             found = [group for group in slices_of(changed, names) if group not in tried]
             tried |= {*found}
-            free = [group for group in found if prices.said.isdisjoint(dict(group))]
+            free = [group for group in found if dict(group).keys().isdisjoint(untouched)]
             changed = _quickest(changed, names, free, prices, sizes)
     return changed
 
@@ -73,16 +77,12 @@ def _quickest(
 
 
 class Prices:
-    """Predicted seconds of whole pipelines in sections.
-
-    said: the stages whose loops the user said by schemes, which slices would take dimensions from.
-    """
+    """Predicted seconds of whole pipelines in sections."""
 
     def __init__(self, predict: Predict, machine: Machine, options: Options) -> None:
         self.predict = predict
         self.machine = machine
         self.threads = machine.team(options.threads)
-        self.said = {*options.schemes}
 
     def seconds(self, pipeline: Pipeline, sizes: Mapping[str, int]) -> float:
         """Of a pipeline, in sections where it has some; infinite where it cannot be split."""

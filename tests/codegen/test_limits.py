@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from polymat.codegen.functionlimits import MOST_ARGUMENTS, MOST_LINES
 from polymat.codegen.program import Program
 from polymat.codegen.units import render
 from tests.codegen import test_golden
-from tests.codegen.c.test_kernels import MOST_ARGUMENTS, MOST_LINES, arguments_of, functions_of
+from tests.codegen.c.test_kernels import arguments_of, functions_of
 from tests.codegen.kinds import KINDS
 from tests.codegen.unrolled import rolled_lines
 from tests.conftest import golden_path

@@ -2,10 +2,10 @@
 
 import pytest
 
-from polymat.codegen.functionlimits import lines
+from polymat.codegen.functionlimits import MOST_ARGUMENTS, MOST_LINES, lines
 from polymat.codegen.program import Program
 from polymat.codegen.shortened import is_parted
-from tests.codegen.c.test_kernels import MOST_ARGUMENTS, MOST_LINES, arguments_of, functions_of
+from tests.codegen.c.test_kernels import arguments_of, functions_of
 from tests.codegen.realprograms import PROGRAMS
 from tests.codegen.test_limits import name_of
 from tests.fixed import compiled_levels, own_c

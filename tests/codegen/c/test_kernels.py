@@ -18,13 +18,13 @@ from polymat.codegen.c.kernels import (
     kernel_text,
     named,
 )
+from polymat.codegen.functionlimits import MOST_ARGUMENTS, MOST_LINES
 from polymat.errors import InternalError
 
 NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.h"))
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 WARNINGS = ["-std=gnu11", "-fopenmp", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 WARNINGS += ["-Wshadow", "-Wno-unused-function", "-Wno-psabi", "-Wno-unknown-attributes"]
-MOST_LINES, MOST_ARGUMENTS = 60, 12
 # Functions that are longer, and those with more arguments, by header: to become fewer.
 LONG: dict[str, int] = {}
 WIDE: dict[str, int] = {}

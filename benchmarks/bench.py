@@ -135,7 +135,9 @@ def finish(path: Path, record: Record, selection: Selection, plan: Plan, machine
             for case in selection.cases(section):
                 key = section.name, case.name, threads
                 if record.entry(key) is None:
-                    progress(f"{clock.text} {section.name}: {case.name}, {threads} threads ")
+                    progress(
+                        f"{clock.text} {section.name}: {case.name}, {threads} thread{'s' * (threads > 1)} "
+                    )
                     row = run_case(case, crew, threads, _seconds(selection))
                     record = record.with_entry(section, Entry.of(section.name, row, machine))
                     keep_record(path, record)

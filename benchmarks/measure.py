@@ -79,7 +79,7 @@ def run_section(
         for case in section.cases(quick):
             if only not in case.name:
                 continue
-            progress(f"{section.name}, {threads} threads: {case.name:28}")
+            progress(f"{section.name}, {threads} thread{'s' * (threads > 1)}: {case.name:28}")
             yield run_case(case, crew, threads, seconds)
 
 

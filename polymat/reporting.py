@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,8 +13,11 @@ from polymat.codegen.productreport import Products
 from polymat.codegen.profile import Profile
 from polymat.codegen.program import Program
 from polymat.codegen.report import Report
+from polymat.decide.figures import Figures
+from polymat.decide.placedsections import placed_sections
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
+from polymat.model.assumed import assumed_sizes
 from polymat.page.subject import StepwiseSubject, Subject
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
@@ -38,13 +42,39 @@ def reporter(
             log_schedule(request.name, part)
         subject = StepwiseSubject(built, scheduled, program, request)
         page = partial(_stepwise_page, subject)
-        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds, page)
+        made = partial(make_stepwise_report, built, scheduled, signature, estimates, seconds, page)
+        return partial(_with_threads, made, scheduled, built, request)
     assert isinstance(scheduled, Schedule)
     log_schedule(request.name, scheduled)
     pipeline = scheduled.grouping.pipeline
     products = Products(pipeline, scheduled, request.machine, request.options, estimates)
     page = partial(_page, Subject(built, scheduled, program, request))
-    return partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
+    made = partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
+    return partial(_with_threads, made, scheduled, built, request)
+
+
+def _with_threads(made: Callable[[], Report], scheduled: Level, built: Pipeline, request: Request) -> Report:
+    """The report with the threads that it is for, and who prices its plans on others."""
+    threads = request.machine.team(request.options.threads)
+    return replace(made(), threads=threads, priced=partial(seconds_on, scheduled, built, request))
+
+
+def seconds_on(scheduled: Level, built: Pipeline, request: Request, threads: int) -> float:
+    """Predicted seconds of a call that so many threads share, at the sizes that predictions hold for."""
+    if isinstance(scheduled, Stepwise):
+        placed = placed_sections(scheduled, assumed_sizes(built, request.estimates))
+        parts = [(each.times, each.schedule, each.figures(request.machine, threads)) for each in placed]
+    else:
+        assert isinstance(scheduled, Schedule)
+        pipeline = scheduled.grouping.pipeline
+        sizes = assumed_sizes(pipeline, request.estimates)
+        parts = [(1, scheduled, Figures.at(pipeline, request.machine, sizes, threads))]
+    return sum(
+        times * figures.price(plan).seconds
+        for times, schedule, figures in parts
+        for plan in schedule.plans
+        if schedule.kept.isdisjoint(plan.group.stages)
+    )
 
 
 def profile_of(scheduled: Level, last: Level, request: Request, *asked: Any) -> Profile:

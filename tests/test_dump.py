@@ -56,12 +56,12 @@ def test_the_list_has_a_line_for_every_pass_and_needs_no_file(run: Shown) -> Non
 def test_what_a_pass_gives_and_changes(run: Shown, app: str) -> None:
     before, after = run("dump", app, "--after", "transforms"), run("dump", app, "--after", "inline")
     assert before[0] == after[0] == 0
-    assert "    tmp(i, j) = Exp(tmp_A_B(i, j))\n" in before[1]
+    assert "    tmp_Exp(i, j) = Exp(tmp_A_B(i, j))\n" in before[1]
     assert "    y(i, j) = Exp(tmp_A_B(i, j)) + A(i, j)\n" in after[1]
     status, out, _ = run("dump", app, "--diff", "inline")
     assert status == 0
     assert out.startswith("--- before inline\n+++ after inline\n")
-    assert "\n-    tmp(i, j) = Exp(tmp_A_B(i, j))\n" in out
+    assert "\n-    tmp_Exp(i, j) = Exp(tmp_A_B(i, j))\n" in out
     assert "\n+    y(i, j) = Exp(tmp_A_B(i, j)) + A(i, j)\n" in out
     assert run("dump", app, "--diff", "share")[1] == "share changes nothing\n"
     assert "+group 1: " in run("dump", app, "--diff", "tilesize")[1]
@@ -85,7 +85,7 @@ def test_bisect_says_which_pass_is_at_fault(
         status, out, _ = run("bisect", app, "--inputs", file)
         assert status == 1
         assert out.startswith(
-            "inline fails with InternalError: bug in polymat: after the pass inline: y reads tmp"
+            "inline fails with InternalError: bug in polymat: after the pass inline: y reads tmp_Exp"
         )
     np.savez(file, A=np.ones((4, 4)), z=np.ones(4))
     status, _, err = run("bisect", app, "--inputs", file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,13 @@ from benchmarks.run import PROGRAMS
 from benchmarks.sections import SECTIONS
 
 AUDIT = "audit"  # what an audit of a machine leaves beside its records
+_LIBRARIES = {
+    "torch": "PyTorch",
+    "ndimage": "SciPy",
+    "lfilter": "SciPy",
+    "oaconvolve": "SciPy",
+    "upfirdn": "SciPy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ def _kept(directory: Path, folder: str) -> Iterator[Kept]:
 def glance_lines(sections: Sequence[Kept]) -> Iterator[str]:
     """A Markdown table, and below it the machines and compilers that it names."""
     conditions: dict[str, str] = {}
-    yield "| what | beside | cases | geometric mean | quicker in | least | machine, day |"
+    yield "| what | beside | cases | mean | quicker in | worst case | machine, day |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | --- |"
     for kept in sections:
         if kept.peers:
@@ -82,11 +90,17 @@ def glance_lines(sections: Sequence[Kept]) -> Iterator[str]:
     yield from (f"- {mark}: {told}" for told, mark in conditions.items())
 
 
+def library_of(peer: str) -> str:
+    """The library that a peer is a way of, as readers know it: `torch.compile` is PyTorch, too."""
+    first = re.split(r"[ ,.]", peer)[0]
+    return _LIBRARIES.get(first, first)
+
+
 def _line(kept: Kept, mark: str) -> str:
     found = [kept.best(count) for count in threads_of(kept.record, kept.section)]
     cells = [
         kept.title,
-        "; ".join(kept.peers),
+        ", ".join(dict.fromkeys(map(library_of, kept.peers))),
         str(max(map(len, found))),
         " · ".join(_number(geometric_mean(each)) if each else NOTHING for each in found),
         " · ".join(str(sum(value >= 1.0 for value in each)) for each in found),

@@ -25,22 +25,6 @@ TABLES: Mapping[str, Table] = {
         ("LARGE",),
         rate=True,
     ),
-    "sizes": Table(
-        "sizes",
-        "polymat",
-        (_NUMPY, Column("OpenBLAS from C", ("OpenBLAS",)), Column("MKL from C", ("MKL",))),
-        means=True,
-    ),
-    "convolutions": Table(
-        "convolutions",
-        "polymat",
-        (
-            Column("PyTorch", ("torch conv2d",)),
-            Column("its compiler", ("torch.compile conv2d",)),
-            Column("the better of both", ("torch conv2d", "torch.compile conv2d")),
-        ),
-        means=True,
-    ),
     "dsp": Table("dsp", "polymat", (Column("best SciPy version", ("SciPy, best",)),)),
     "stencils": Table(
         "stencils",
@@ -51,16 +35,6 @@ TABLES: Mapping[str, Table] = {
             Column("NumPy (new arrays)", ("NumPy",)),
         ),
         ("LARGE",),
-    ),
-    "channels": Table(
-        "channels",
-        "polymat",
-        (Column("`scipy.ndimage`", ("ndimage",)), Column("loops in Numba", ("Numba",))),
-    ),
-    "functions": Table(
-        "functions",
-        "polymat, out=",
-        (Column("NumPy", ("NumPy, out=",)), Column("PyTorch", ("torch, out=",))),
     ),
 }
 GLANCE = "glance"  # the name of the table of all sections

@@ -195,9 +195,9 @@ def compile_task(task: Task, given: pm.Options | None = None) -> tuple[pm.Compil
 
 
 def predicted_seconds(call: pm.Compiled) -> float | None:
-    """What a compiled pipeline says of a call at the sizes it was compiled for."""
+    """What a compiled pipeline says of a call from here at the sizes it was compiled for."""
     report = call.explain()
-    return None if report is None or report.beyond_memory else report.predicted.seconds
+    return None if report is None else report.seconds_on(call.threads or pm.get_num_threads())
 
 
 def identifier(problem: str) -> str:

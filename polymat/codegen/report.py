@@ -138,6 +138,7 @@ class Report:
     beyond_memory: arrays of assumed sizes do not fit into this machine, so that predictions mean nothing.
     products: how products are computed at the sizes that were asked for, if any were; asked: who is asked.
     profile: what was measured of a call, if anything was.  page: makes the HTML of a report.
+    threads: that `predicted` is for.  priced: says how many seconds other numbers of threads take.
     """
 
     name: str
@@ -155,10 +156,12 @@ class Report:
     asked: Products | None = None
     profile: Profile | None = None
     page: Callable[[Report], str] | None = None
+    threads: int = 0
+    priced: Callable[[int], float] | None = None
 
     def __getstate__(self) -> list[Any]:
         """What pickles and copies have: all that was said, and nobody to ask further or to draw a page."""
-        here = {"asked", "page"}
+        here = {"asked", "page", "priced"}
         return [None if item.name in here else getattr(self, item.name) for item in fields(self)]
 
     @property
@@ -176,6 +179,17 @@ class Report:
             return self
         check_known(fixed, [size.name for size in self.asked.pipeline.sizes])
         return replace(self, products=self.asked.at(fixed, threads))
+
+    def seconds_on(self, threads: int) -> float | None:
+        """Predicted seconds of a call that so many threads share; None where nothing says it.
+
+        The plans stay those of this report, and the sizes those that predictions hold for.
+        """
+        if self.beyond_memory:
+            return None
+        if threads == self.threads or self.priced is None:
+            return self.predicted.seconds if threads == self.threads else None
+        return self.priced(threads)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]

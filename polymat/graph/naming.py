@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from polymat.errors import NameClashError
+from polymat.lang.algebra import Result
 from polymat.lang.expr import Load, Parameter
 from polymat.lang.function import CaseEntry, Function, Input, Source
 from polymat.lang.names import MAX_LENGTH
@@ -17,7 +19,7 @@ MOST_OPERANDS = 2
 def name_sources(
     outputs: Sequence[Function], functions: Sequence[Function], inputs: Sequence[Input]
 ) -> dict[int, str]:
-    """Names by identity; unnamed results are named after what they read, outputs `out`."""
+    """Names by identity; unnamed results are named after what they read or are, outputs `out`."""
     names = {id(source): source.name for source in (*inputs, *functions) if source.name is not None}
     taken = set(names.values())
     for function in functions:
@@ -33,14 +35,29 @@ def name_sources(
 
 
 def _wish(function: Function) -> str:
-    """A readable name: what it is made of, where that has names and is short."""
+    """A readable name: what it is made of, where that has names and is short, or else how it is made."""
     entries = [e.value if isinstance(e, CaseEntry) else e for e in function.defn]
     values = [e.value if isinstance(e, ReduceEntry) else e for e in entries]
     read = [n.source for v in values for n in walk(v) if isinstance(n, Load) and n.source is not function]
     words = list(dict.fromkeys(source.name for source in read))
     if not words or None in words or len(words) > MOST_OPERANDS:
-        return "tmp"
+        made = made_by(function.text) if isinstance(function, Result) else ""
+        words = [made] if made else []
     return "_".join(["tmp", *(str(word) for word in words)])[: MAX_LENGTH - 8]
+
+
+def made_by(formula: str) -> str:
+    """The last function or method in a formula, `fir` in `x.down(2).fir(9 taps)`, or ""."""
+    if formula.endswith(" constants)"):
+        return "constants"
+    open_at, depth = len(formula), 0
+    for at in reversed(range(len(formula))):
+        depth += {")": 1, "(": -1}.get(formula[at], 0)
+        if depth == 0:
+            open_at = at
+            break
+    found = re.search(r"[A-Za-z]\w*$", formula[:open_at]) if formula.endswith(")") else None
+    return found[0] if found else ""
 
 
 def check_clashes(names: dict[int, str], sources: Sequence[Source], parameters: Sequence[Parameter]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,19 @@ def told(
         return "\n".join([report, *copies])
     if profile is not None:
         report = replace(report, profile=profile)
-    return replace(report, notes=(*report.notes, *copies)) if copies else report
+    added = [*_on_other_threads(report, threads), *copies]
+    return replace(report, notes=(*report.notes, *added)) if added else report
+
+
+def _on_other_threads(report: Any, threads: int) -> Iterator[str]:
+    """The predicted time of calls from here, where they have other threads than were planned for."""
+    seconds = report.seconds_on(threads) if threads != report.threads else None
+    if seconds is not None:
+        yield (
+            f"calls from here have {threads} thread{'s' * (threads > 1)}, and {seconds:.3g} s are predicted "
+            f"for them; the plans and all other figures are for {report.threads}: "
+            f"Options(threads={threads}) makes others"
+        )
 
 
 def measured(

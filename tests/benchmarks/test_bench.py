@@ -53,7 +53,7 @@ def test_a_run_is_killed_and_goes_on(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert row.predicted["polymat"] > 0
     printed = capfd.readouterr()
     assert f"going on with {path}: 1 of 2 cases are there" in printed.err
-    assert "[1/1] blas2: bicg MINI, 1 threads" in printed.err
+    assert "[1/1] blas2: bicg MINI, 1 thread " in printed.err
     assert "## Matrix-vector kernels of PolyBench, float64, 1 thread" in printed.out
     assert "| atax MINI |" in printed.out
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import readme
-from benchmarks.figures.glance import glance_lines, kept_in
+from benchmarks.figures.glance import glance_lines, kept_in, library_of
 from benchmarks.figures.readme import GLANCE, README, RESULTS, TABLES, readme_with_figures
 from benchmarks.figures.site import NO_PICTURES, write_site
 from benchmarks.figures.tables import Column, Table, all_of, caption, table_lines
@@ -91,10 +91,15 @@ def test_all_sections_at_a_glance(tmp_path: Path) -> None:
     write_record(tmp_path / "x.json", Record(ABOUT, headings, entries))
     (tmp_path / "audit.json").write_text("{}")
     assert [*glance_lines(kept_in(tmp_path))][2:] == [
-        "| Sums | NumPy; C | 2 | 1.00 | 1 | 0.50 | a, 2026-01-02 |",
+        "| Sums | NumPy, C | 2 | 1.00 | 1 | 0.50 | a, 2026-01-02 |",
         "",
         "- a: toy (m), 2 cores, 128-bit vectors; cc (x) 1; Python 3",
     ]
+
+
+def test_readers_are_told_of_a_library_once() -> None:
+    peers = ("torch", "torch.compile conv2d", "OpenBLAS, one thread", "SciPy, best", "ndimage", "C fast-math")
+    assert [*map(library_of, peers)] == ["PyTorch", "PyTorch", "OpenBLAS", "SciPy", "SciPy", "C"]
 
 
 def test_what_is_told_beside_times_is_a_column() -> None:
@@ -125,7 +130,7 @@ def test_records_of_other_machines_stay(tmp_path: Path) -> None:
     write_site(tmp_path / "site", tmp_path)
     page = (tmp_path / "site" / "_results.md").read_text("utf-8")
     one, two = page.index("## Sums\n\n### m\n\nSums. toy"), page.index("### old_core\n\nSums. Chip (TM)")
-    assert page.index("| Sums | NumPy; C |") < one < two
+    assert page.index("| Sums | NumPy, C |") < one < two
     assert page.count("## Sums") == 1
 
 

@@ -33,7 +33,7 @@ class Change:
 
     before, after: seconds, medians.  times: how many times as long it takes after, in the median.  least,
     most: of that and of the least times, by what the peers took.  noise: the factor within which rounds of
-    the same code differ.
+    the same code differ.  drift: how many times as long the peers take; 1 without any.
     """
 
     key: Key
@@ -44,6 +44,7 @@ class Change:
     least: float
     most: float
     noise: float
+    drift: float = 1.0
 
     @property
     def is_slower(self) -> bool:
@@ -138,7 +139,9 @@ def _change(key: Key, subject: str, both: Both, peers: Sequence[Both], between: 
     # The peers' own noise is that of the quietest one: their median hardly follows the others.
     spreads += [min(math.hypot(spread(was), spread(now)) for was, now in peers)] if peers else []
     noise = max(LEAST_CHANGE, between, 1.0 + SPREADS * math.hypot(*spreads))
-    return Change(key, subject, before.seconds, after.seconds, times, min(figures), max(figures), noise)
+    return Change(
+        key, subject, before.seconds, after.seconds, times, min(figures), max(figures), noise, drift
+    )
 
 
 def compare_lines(before: Record, after: Record) -> tuple[list[str], int]:
@@ -160,8 +163,8 @@ def compare_lines(before: Record, after: Record) -> tuple[list[str], int]:
     left_out = len({*cases}.difference(each.key for each in found))
     if left_out:
         lines.append(
-            f"note: {left_out} cases have fewer than {FEWEST_ROUNDS} rounds in one of the runs, "
-            "which say nothing"
+            f"note: {left_out} case{'s have' if left_out > 1 else ' has'} fewer than {FEWEST_ROUNDS} rounds "
+            "in one of the runs, which say nothing"
         )
     lines.append(
         f"{len(found)} timings of {len(cases)} cases in both runs: {len(slower)} slower, "
@@ -184,7 +187,9 @@ def _conditions(before: Record, after: Record) -> Iterator[str]:
 def _line(each: Change) -> str:
     section, case, threads = each.key
     where = f"{section}: {case}, {each.subject}, {threads} thread{'s' * (threads > 1)}"
+    surest = each.least if each.is_slower else each.most
+    peers = "" if each.drift == 1.0 else f" where peers take {each.drift:.2f} times"
     return (
-        f"  {where}: {each.times:.2f} times as long, {show_seconds(each.before)} before, "
-        f"{show_seconds(each.after)} after (noise explains {each.noise:.2f})"
+        f"  {where}: {each.times:.2f} times as long{peers}, {show_seconds(each.before)} before, "
+        f"{show_seconds(each.after)} after; surely {surest:.2f}, noise explains {each.noise:.2f}"
     )

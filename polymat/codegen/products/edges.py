@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.microkernel import UNUSED
-from polymat.codegen.products.registerblock import RegisterBlock, block_text, declared, statements, sums
+from polymat.codegen.products.registerblock import (
+    UNUSED,
+    RegisterBlock,
+    block_text,
+    declared,
+    statements,
+    sums,
+)
 
 
 def edges(shape: Shape) -> str:

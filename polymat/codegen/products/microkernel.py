@@ -14,18 +14,20 @@ from polymat.codegen.products.blockresults import lines_requested, requested, re
 from polymat.codegen.products.blockshape import Shape, vector_types
 from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.registerblock import (
+    UNUSED,
     RegisterBlock,
     block_text,
     declared,
     loads,
+    mask,
+    right_row,
     statements,
     steps,
     sums,
     whole_vectors,
 )
+from polymat.codegen.products.walkblocks import copies, copying_walk, parameters, table, walk
 
-UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
-FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
 FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin
 AHEAD = ("__builtin_prefetch(next, 0, 2);", "next += pace;")
 _ROWS_AHEAD = (
@@ -78,7 +80,9 @@ def described(shape: Shape) -> tuple[RegisterBlock, ...]:
     blocks += [_passing_block(shape, vectors) for vectors in counts]
     blocks += [_strip_block(shape, vectors) for vectors in counts] if shape.panels else []
     blocks += [_reading_block(shape, vectors) for vectors in counts]
-    blocks += [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
+    if shape.walks:
+        blocks += [walk(shape, rows, vectors) for rows, vectors in sizes]
+        blocks += [copying_walk(shape, *size) for size in sizes if copies(shape, *size)]
     return tuple(blocks)
 
 
@@ -89,7 +93,8 @@ def full_block(shape: Shape) -> str:
 
 def block_tables(shape: Shape) -> str:
     """The text around register blocks: types, declarations, and the tables by which they are called."""
-    blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
+    walks = [table(shape, "walk"), table(shape, "copying")] if shape.walks else []
+    blocks = [table(shape, "block"), *walks]
     blocks += [_pointers(shape, "strips", "strip", _PASSING)] if shape.panels else []
     passing = _pointers(shape, "passing", "passing", _PASSING)
     tables = [*blocks, passing, _pointers(shape, "readings", "reading", _READING)]
@@ -97,33 +102,18 @@ def block_tables(shape: Shape) -> str:
     return "\n".join([*types, declared(described(shape)), *tables])
 
 
-def _parameters(shape: Shape, kind: str = "block") -> str:
-    """Of a block; of one that walks, the depth is that of a segment, whose elements are neighbours."""
-    t = shape.ctype
-    segments = "ptrdiff_t segments, const ptrdiff_t *at, " if kind == "walk" else ""
-    a_step = "" if kind == "walk" else " ptrdiff_t a_step,"
-    return (
-        f"{segments}ptrdiff_t depth, const {t} *a, ptrdiff_t a_row,{a_step} const {t} *b, ptrdiff_t b_step,\n"
-        f"        {t} scale, {t} beta, const _pm_result_{shape.suffix} *to, int last"
-    )
-
-
 def _block(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
     """One block whose operands have any strides and whose last vector has `last` lanes."""
     return RegisterBlock(
         f"_pm_block_{shape.suffix}_{rows}x{vectors}",
-        _parameters(shape),
-        before=_mask(shape),
+        parameters(shape),
+        before=mask(shape),
         sums=sums(shape, range(rows), vectors),
         first=_pairs_loop(shape, rows, vectors) if rows * vectors <= FEW_SUMS else "",
-        loads=loads(shape, _row(shape, rows, vectors)),
+        loads=loads(shape, right_row(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "a_row", "a_step", "b_step"),
         stores=results(shape, rows, vectors, masked=True),
     )
-
-
-def _mask(shape: Shape) -> str:
-    return f"    const _pm_mask_{shape.suffix} mask = _PM_MASK_{shape.suffix}(last);\n"
 
 
 def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
@@ -135,7 +125,7 @@ def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
     points = [(row, v) for row in range(rows) for v in range(vectors)]
     lines = []
     for step, name in enumerate("cd"):
-        values = enumerate(_row(shape, rows, vectors))
+        values = enumerate(right_row(shape, rows, vectors))
         lines += [f"const _pm_vector_{s} b{step}_{v} = {value};" for v, value in values]
         for row in range(rows):
             lines.append(f"const {t} a{step}_{row} = a[{row} * a_row];")
@@ -145,35 +135,6 @@ def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
     together = statements((f"c{row}_{v} += d{row}_{v};" for row, v in points), 4)
     head = "#pragma GCC unroll 1\n    for (; depth >= 2; depth -= 2) {\n"
     return f"{own}{head}{statements(lines, 8)}    }}\n{together}"
-
-
-def _walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
-    """A block that walks over segments of depth at offsets `at`, two apart, in A; in B they are packed."""
-    first = f"    const {shape.ctype} *const first = a;\n"
-    return RegisterBlock(
-        f"_pm_walk_{shape.suffix}_{rows}x{vectors}",
-        _parameters(shape, "walk"),
-        before=_mask(shape) + first + requested(shape, rows, vectors),
-        sums=sums(shape, range(rows), vectors),
-        around=(
-            "for (ptrdiff_t segment = 0; segment < segments; segment++) {",
-            "    a = first + at[2 * segment];",
-        ),
-        loads=loads(shape, _row(shape, rows, vectors)),
-        steps=steps(shape, rows, vectors, "a_row", "1", "b_step"),
-        stores=results(shape, rows, vectors, masked=True),
-    )
-
-
-def _row(shape: Shape, rows: int, vectors: int) -> list[str]:
-    """A row of B whose last vector is a part of one.
-
-    gcc takes memory that nobody writes for as good as a register, and loads it once more for each of a few
-    rows; volatile loads it does not repeat.
-    """
-    s, once = shape.suffix, "volatile " if rows in FEW_ROWS else ""
-    whole = [f"*(const {once}_pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
-    return [*whole, f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)"]
 
 
 def _full_block(shape: Shape) -> RegisterBlock:
@@ -252,17 +213,3 @@ def _reading_block(shape: Shape, vectors: int) -> RegisterBlock:
         requests=_READ_AHEAD,
         stores=results(shape, rows, vectors, masked=False),
     )
-
-
-def _table(shape: Shape, kind: str) -> str:
-    s = shape.suffix
-    rows = []
-    for v in range(1, shape.vectors + 1):
-        names = ", ".join(f"_pm_{kind}_{s}_{r}x{v}" for r in range(1, shape.rows + 1))
-        rows.append(f"    {{{names}}},\n")
-    return f"""\
-/* The blocks by vectors and rows, from 1 each. */
-typedef void (*_pm_{kind}_{s})({_parameters(shape, kind)});
-static const _pm_{kind}_{s} _pm_{kind}s_{s}[{shape.vectors}][{shape.rows}] {UNUSED} = {{
-{"".join(rows)}}};
-"""

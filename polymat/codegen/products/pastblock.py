@@ -15,8 +15,9 @@ from polymat.codegen.products.blockends import ends_of_block
 from polymat.codegen.products.blockresults import ended
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.headers import headers_text
-from polymat.codegen.products.microkernel import AHEAD, UNUSED
+from polymat.codegen.products.microkernel import AHEAD
 from polymat.codegen.products.registerblock import (
+    UNUSED,
     RegisterBlock,
     block_text,
     declared,

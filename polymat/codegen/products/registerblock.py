@@ -13,6 +13,9 @@ from textwrap import indent
 from polymat.codegen.products.blockshape import Shape
 from polymat.dataclass import dataclass
 
+UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
+FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterBlock:
@@ -85,6 +88,22 @@ def loads(shape: Shape, values: Iterable[str]) -> tuple[str, ...]:
 def whole_vectors(shape: Shape, vectors: int) -> list[str]:
     """A row of B of whole vectors."""
     return [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
+
+
+def mask(shape: Shape) -> str:
+    """The lanes of a last vector of which `last` are there."""
+    return f"    const _pm_mask_{shape.suffix} mask = _PM_MASK_{shape.suffix}(last);\n"
+
+
+def right_row(shape: Shape, rows: int, vectors: int) -> list[str]:
+    """A row of B whose last vector is a part of one.
+
+    gcc takes memory that nobody writes for as good as a register, and loads it once more for each of a few
+    rows; volatile loads it does not repeat.
+    """
+    s, once = shape.suffix, "volatile " if rows in FEW_ROWS else ""
+    whole = [f"*(const {once}_pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
+    return [*whole, f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)"]
 
 
 def steps(shape: Shape, rows: int, vectors: int, *apart: str) -> tuple[str, ...]:

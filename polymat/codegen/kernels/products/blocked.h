@@ -179,6 +179,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
             && !how->gathered && how->turn == 0;
     ptrdiff_t column = NAME(before)(vectors, panels, panel_0 % panels) * LANES;
     ptrdiff_t here = panel_0 % panels;
+    const ptrdiff_t highest = (all->m + how->strips - 1) / how->strips;
     NAME(panel) at = {.across = all->columns + panel_0 / panels * 3, .j = column};
     for (ptrdiff_t panel = panel_0; panel < now->panel_1; panel++, here++, at.j += at.wide * LANES) {
         if (here == panels) {
@@ -198,7 +199,13 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
                 || (place == 3
                         && NAME(is_empty)(NAME(spans_of)(&all->half, 0, all->m, at.j, at.j + at.filled)));
         const ptrdiff_t packed = now->packed;
-        if (strip_0 == 0)
+        at.copied = how->copies && strip_0 == 0 && panel == packed && NAME(is_copying)(at.wide, highest)
+                ? copied
+                : NULL;
+        at.from = all->b + at.across[0] + at.j;
+        if (at.copied != NULL)
+            now->packed = panel + 1;
+        else if (strip_0 == 0)
             NAME(pack_right)(now, panel, &at, empty, copied);
         if (now->packed != packed)
             now->lines_next = NAME(lines_after)(now, strip_1 == how->all_strips);

@@ -26,6 +26,9 @@ typedef void (*NAME(block))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdif
         ptrdiff_t b_step, T scale, T beta, const NAME(result) *to, int last);
 typedef void (*NAME(walk))(ptrdiff_t segments, const ptrdiff_t *at, ptrdiff_t depth, const T *a,
         ptrdiff_t a_row, const T *b, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to, int last);
+typedef void (*NAME(copying))(ptrdiff_t segments, const ptrdiff_t *at, ptrdiff_t depth, const T *a,
+        ptrdiff_t a_row, const T *b, ptrdiff_t b_step, T *copied, T scale, T beta, const NAME(result) *to,
+        int last);
 typedef void (*NAME(edge))(const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
         T scale, T *c, ptrdiff_t c_row, int last);
 typedef void (*NAME(pass))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
@@ -37,6 +40,7 @@ typedef void (*NAME(reader))(ptrdiff_t depth, const T *a, ptrdiff_t a_step, cons
 
 extern const NAME(block) NAME(blocks)[VECTORS][ROWS];
 extern const NAME(walk) NAME(walks)[VECTORS][ROWS];
+extern const NAME(copying) NAME(copyings)[VECTORS][ROWS];
 extern const NAME(edge) NAME(edges)[2][VECTORS];
 typedef void (*NAME(past))(ptrdiff_t depth, const T *a, const T *b, T scale, const NAME(result) *to,
         const char *next, ptrdiff_t pace, T *carry, int follows, int goes_on, int rotated);

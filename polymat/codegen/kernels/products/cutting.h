@@ -59,6 +59,8 @@ static inline __attribute__((always_inline)) NAME(scheme) NAME(scheme_of)(const 
     const int stays = may_stay && NAME(follow)(all->depths, depth_segments, k * all->b_step);
     how.pack_a = all->left_rows != NULL || (COPIES_A);
     how.pack_b = COPIES_B;
+    how.copies = WALKS && !how.pack_a && how.pack_b && in_order && depth_segments > 1 && how.chunks > 0
+            && place == 0;
     NAME(choose_stores)(all, place, &how);
     return how;
 }

@@ -24,7 +24,8 @@ typedef struct {
 
 /* A panel of B: where its segment lies, its first column there, its vectors, and the columns that it has; its
    elements and the step of its depth; whether blocks follow others, and others them, in rows of the result,
-   and whether it is the last of its segment; what each block requests. */
+   and whether it is the last of its segment; what each block requests.  copied: where the first block copies
+   it to, of which `from` is what it copies (NULL: it is packed, or nobody does). */
 typedef struct {
     const ptrdiff_t *across;
     ptrdiff_t j, wide, filled;
@@ -33,6 +34,8 @@ typedef struct {
     int follows, goes_on, is_last;
     const char *next;
     ptrdiff_t pace;
+    const T *from;
+    T *copied;
 } NAME(panel);
 
 /* A strip of A: its number, the one within its segment, whose offsets are `down`, the first row there, the
@@ -84,9 +87,12 @@ static void NAME(block_kept)(const NAME(part) *part, const NAME(panel) *panel, c
     else if (how->pack_a || all->depth_count <= 1 || how->chunks == 0)
         NAME(blocks)[wide - 1][strip->height - 1](part->depth, strip->a.first, strip->a.row, strip->a.step,
                 panel->elements, panel->step, all->scale, beta, to, last);
-    else
+    else {
+        const int copies = panel->copied != NULL && strip->number == 0;
         NAME(walk_over)(part->left, wide, strip->height, all->a + strip->down[0] + strip->i * all->a_row,
-                all->a_row, panel->elements, panel->step, all->scale, beta, to, last);
+                all->a_row, copies ? panel->from : panel->elements, copies ? all->b_step : panel->step,
+                copies ? panel->copied : NULL, all->scale, beta, to, last);
+    }
 }
 
 /* What a block requests of what is packed next, where that is requested. */

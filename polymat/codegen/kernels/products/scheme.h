@@ -10,11 +10,12 @@
    all of them are.  Of B `broad` panels at a time, `batch` packed together; of gathered segments about `most`
    elements.  Of A `tall` strips at a time.  resident: A is packed once.  ordered: the result is written in
    the order of memory.  cuts: blocks are those of a triangle.  past: the result is written past the caches,
-   by panels that are rotated by `turn` columns. */
+   by panels that are rotated by `turn` columns.  copies: B is copied by blocks of the first strip, where these
+   can. */
 typedef struct {
     ptrdiff_t strips, all_strips, vectors, panels, all_panels, pieces, group, chunks, together, deepest;
     ptrdiff_t broad, batch, most, tall;
-    int whole_depth, gathered, ordered, resident, cuts, pack_a, pack_b, past, turn;
+    int whole_depth, gathered, ordered, resident, cuts, pack_a, pack_b, past, turn, copies;
 } NAME(scheme);
 
 /* Whether the next panel has whole vectors, too, and to the right of this one in the result. */

@@ -11,9 +11,11 @@
 #include "products/packing.h"
 
 /* A block of `rows` x `wide` vectors over the chunks of the depth that some lines have: in one go where blocks
-   walk over whole segments, else one after the other. */
+   walk over whole segments, else one after the other.  Those of B follow each other; or where they are `copied`
+   to, for the blocks after this one, they lie in the segments that they have (NULL: they are not copied). */
 static void NAME(walk_over)(const NAME(lines) *lines, ptrdiff_t wide, ptrdiff_t rows, const T *a,
-        ptrdiff_t a_row, const T *b, ptrdiff_t b_row, T scale, T beta, const NAME(result) *to, int lanes)
+        ptrdiff_t a_row, const T *b, ptrdiff_t b_row, T *copied, T scale, T beta, const NAME(result) *to,
+        int lanes)
 {
     const NAME(result) added = NAME(result_added)(to);
     const ptrdiff_t together = WALKS && lines->cut->pieces == 1 ? lines->last - lines->first : 1;
@@ -21,15 +23,33 @@ static void NAME(walk_over)(const NAME(lines) *lines, ptrdiff_t wide, ptrdiff_t 
         const NAME(chunk) now = NAME(chunk_of)(lines->cut, chunk);
         const int begins = chunk == lines->first, ends = chunk + together >= lines->last;
         const NAME(result) part = ends ? begins ? *to : added : NAME(unended)(begins ? to : &added);
+        const ptrdiff_t *const at = lines->at + 2 * now.segment;
 #if WALKS
-        NAME(walks)[wide - 1][rows - 1](together, lines->at + 2 * now.segment, now.length, a + now.begin,
-                a_row, b, b_row, scale, begins ? beta : 1, &part, lanes);
+        if (copied != NULL)
+            NAME(copyings)[wide - 1][rows - 1](together, at, now.length, a + now.begin, a_row,
+                    b + now.begin * b_row, b_row, copied, scale, begins ? beta : 1, &part, lanes);
+        else
+            NAME(walks)[wide - 1][rows - 1](together, at, now.length, a + now.begin, a_row, b, b_row, scale,
+                    begins ? beta : 1, &part, lanes);
 #else
-        NAME(blocks)[wide - 1][rows - 1](now.length, a + lines->at[2 * now.segment] + now.begin, a_row, 1, b,
-                b_row, scale, begins ? beta : 1, &part, lanes);
+        NAME(blocks)[wide - 1][rows - 1](now.length, a + at[0] + now.begin, a_row, 1, b, b_row, scale,
+                begins ? beta : 1, &part, lanes);
 #endif
-        b += now.length * b_row;
+        if (copied != NULL)
+            copied += together * now.length * wide * LANES;
+        else
+            b += now.length * b_row;
     }
+}
+
+/* Whether there is a block that copies. */
+static inline int NAME(is_copying)(ptrdiff_t wide, ptrdiff_t rows)
+{
+#if WALKS
+    return NAME(copyings)[wide - 1][rows - 1] != NULL;
+#else
+    return (void)wide, (void)rows, 0;
+#endif
 }
 
 /* Whether so many segments of the depth of B follow each other, each of the same length; at: where they lie. */

@@ -2,8 +2,8 @@
 
 The standard library compiles up to six functions for each class.  There are some hundreds of classes here,
 which a first compilation imports: that would be half of its time where the library is in the cache.  Here a
-class has an `__init__` of its own alone; what compares, hashes, prints, pickles and refuses assignments is
-shared.  Fields that are given by keyword alone, and `InitVar`, are refused; nothing of the standard library's
+class has an `__init__` of its own alone, compiled when it is first asked for, which of half of them nobody does;
+what compares, hashes, prints, pickles and refuses assignments is shared.  Fields that are given by keyword alone, and `InitVar`, are refused; nothing of the standard library's
 `frozen=True` inherits from these classes.
 """
 
@@ -32,7 +32,7 @@ else:
         cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library prints a signature
         made = _standard(cls, init=False, repr=False, eq=False, slots=slots)
         _check_fields(made)
-        methods = {"__init__": _initializer(made)}
+        methods: dict[str, Any] = {"__init__": _Initializer(made)}
         methods |= {"__repr__": _printer(made)} if repr else {}
         methods |= _comparisons(made, frozen) if eq else {}
         methods |= _guards(made) if frozen else {}
@@ -47,6 +47,17 @@ def _check_fields(made: Any) -> None:
     every = made.__dataclass_fields__.values()
     if any(field.kw_only is True or "InitVar" in str(field.type) for field in every):
         raise TypeError(f"{made.__qualname__} has an InitVar or a field by keyword alone")
+
+
+class _Initializer:
+    """`__init__` of a class, which takes the place of this one when it is first asked for."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def __get__(self, value: Any, owner: Any) -> Any:
+        self._made.__init__ = _initializer(self._made)
+        return self._made.__init__.__get__(value, owner)
 
 
 def _initializer(made: Any) -> Any:

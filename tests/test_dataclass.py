@@ -195,3 +195,17 @@ def test_users_may_inherit_from_options() -> None:
         threads: int = 3
 
     assert Mine().threads == 3
+
+
+def test_initializers_are_compiled_when_they_are_first_asked_for() -> None:
+    @quick
+    class Later:
+        a: int
+
+    class Below(Later):
+        """A class that inherits it."""
+
+    assert not inspect.isfunction(vars(Later)["__init__"])
+    assert Below(1).a == 1
+    assert inspect.isfunction(vars(Later)["__init__"])
+    assert Later(a=2) == Later(2)

@@ -151,7 +151,7 @@ if TYPE_CHECKING:
     __version__: str
     from polymat.codegen.profile import Profile
     from polymat.codegen.report import Report
-    from polymat.driver import compile as compile  # not in __all__: `import *` leaves Python's own
+    from polymat.compiling import compile as compile  # not in __all__: `import *` leaves Python's own
     from polymat.search.tuning import Tuned, tune
 else:
     # Imported when first used: what was saved is loaded and called without a compiler.

@@ -2,9 +2,10 @@
 
 The standard library compiles up to six functions for each class.  There are some hundreds of classes here,
 which a first compilation imports: that would be half of its time where the library is in the cache.  Here a
-class has an `__init__` of its own alone, compiled when it is first asked for, which of half of them nobody does;
-what compares, hashes, prints, pickles and refuses assignments is shared.  Fields that are given by keyword alone, and `InitVar`, are refused; nothing of the standard library's
-`frozen=True` inherits from these classes.
+class has an `__init__` of its own alone, which is compiled when it is first asked for: of half of them it
+never is.  What compares, hashes, prints, pickles and refuses assignments is shared.  Fields that are given
+by keyword alone, and `InitVar`, are refused; nothing of the standard library's `frozen=True` inherits from
+these classes.
 """
 
 from __future__ import annotations

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from polymat.dataclass import dataclass
-from polymat.graph.pipeline import Pipeline
 from polymat.request import Request
+
+if TYPE_CHECKING:
+    from polymat.graph.pipeline import Pipeline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreted:
-    """The meaning of a request, by the interpreter; pipeline: as it was built."""
+    """The meaning of a request, by the interpreter; built: gives the pipeline as it was built."""
 
-    pipeline: Pipeline
+    built: Callable[[], Pipeline]
     request: Request | None = None
 
     def __call__(
@@ -23,7 +25,7 @@ class Interpreted:
         """The outputs in order."""
         from polymat.graph.interpret import interpret  # imported where a reference is asked for
 
-        pipeline, params = self.pipeline, {**scalars, **sizes}
+        pipeline, params = self.built(), {**scalars, **sizes}
         values = interpret(pipeline, arrays, params)
         if not pipeline.trim:
             return [values[output] for output in pipeline.outputs]

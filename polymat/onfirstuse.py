@@ -9,7 +9,7 @@ from polymat.quickimport import imported_quickly
 from polymat.surface import surfaced
 
 _WHERE = {name: f"polymat.codegen.{name.lower()}" for name in ("Profile", "Report")}
-_WHERE |= dict.fromkeys(("tune", "Tuned"), "polymat.search.tuning") | {"compile": "polymat.driver"}
+_WHERE |= dict.fromkeys(("tune", "Tuned"), "polymat.search.tuning") | {"compile": "polymat.compiling"}
 
 
 def on_first_use(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -150,6 +150,7 @@ OF_THE_PROCESS = {
     "runtime/compiled.py": {"_unpickled"},
     "runtime/foreign.py": {"_takes_copy"},
     "runtime/librarystore.py": {"_read"},
+    "runtime/outlines.py": {"_identity"},
     "runtime/logs.py": {"_tell_topics"},
     "runtime/fftwlock.py": {"planner_state"},
     "runtime/workplaces.py": {"_sweep"},

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
-
 from polymat.codegen.c.abi import LIBRARY_MISSING, PROCESSOR_LACKS, SCALAR_SLOT_BYTES, Array, Row, Signature
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
@@ -124,15 +121,6 @@ def header_text(signature: Signature, names: Names) -> str:
             "",
         ]
     )
-
-
-def header_for(header: str, features: Sequence[str]) -> str:
-    """The text of a header with what the processor has to have."""
-    if not features:
-        return header
-    first, _, rest = header.partition("\n")
-    needed = textwrap.wrap(f"It needs a processor with {', '.join(features)}.", 96)
-    return "\n".join([first, *(f"   {line}" for line in needed), rest])
 
 
 def _needed_libraries(signature: Signature) -> list[str]:

@@ -133,3 +133,30 @@ def checked_flag(value: Any, word: str) -> bool:
     if not isinstance(value, bool):
         raise LangError(f"{word}= is True or False, got {shown(value)}", at=caller_location())
     return value
+
+
+def listed_inputs(value: Any, word: str) -> tuple[Input, ...]:
+    """Check what the user passed as `fortran=` or `strided=`, as far as that can be without the pipeline."""
+    if not isinstance(value, list | tuple):
+        raise LangError(
+            f"{word}= is a list of input arrays, got {shown(value)}",
+            at=caller_location(),
+            hint=f"{word}=[A]",
+        )
+    for item in value:
+        if not isinstance(item, Input):
+            raise LangError(f"{word}= lists input arrays, got {shown(item)}", at=caller_location())
+    return tuple(value)
+
+
+def strided_inputs(strided: Any, fortran: Sequence[Input]) -> tuple[Input, ...]:
+    """Check what the user passed as `strided=`, as far as that can be without the pipeline."""
+    listed = listed_inputs(strided, "strided")
+    for array in listed:
+        if array in fortran:
+            raise LangError(
+                f"fortran= and strided= both list {array.name}",
+                at=caller_location(),
+                hint="it is read column by column, or by rows that lie apart",
+            )
+    return listed

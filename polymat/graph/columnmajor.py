@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from polymat.errors import LangError, caller_location
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
 from polymat.lang.expr import Expr, Load
 from polymat.lang.function import Input
-from polymat.lang.operators import shown
 from polymat.lang.traverse import rebuild
-
-
-def listed_inputs(value: Any, word: str) -> tuple[Input, ...]:
-    """Check what the user passed as `fortran=` or `strided=`, as far as that can be without the pipeline."""
-    if not isinstance(value, list | tuple):
-        raise LangError(
-            f"{word}= is a list of input arrays, got {shown(value)}",
-            at=caller_location(),
-            hint=f"{word}=[A]",
-        )
-    for item in value:
-        if not isinstance(item, Input):
-            raise LangError(f"{word}= lists input arrays, got {shown(item)}", at=caller_location())
-    return tuple(value)
 
 
 def turn_inputs(pipeline: Pipeline, fortran: Sequence[Input]) -> Pipeline:

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from polymat.errors import LangError, caller_location
-from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import over_sizes
 from polymat.graph.stage import InputArray, ScalarInput
 from polymat.lang.affine import Affine
 from polymat.lang.function import Input
 from polymat.lang.types import Long
-
-
-def strided_inputs(strided: Any, fortran: Sequence[Input]) -> tuple[Input, ...]:
-    """Check what the user passed as `strided=`, as far as that can be without the pipeline."""
-    listed = listed_inputs(strided, "strided")
-    for array in listed:
-        if array in fortran:
-            raise LangError(
-                f"fortran= and strided= both list {array.name}",
-                at=caller_location(),
-                hint="it is read column by column, or by rows that lie apart",
-            )
-    return listed
 
 
 def pitch_inputs(pipeline: Pipeline, strided: Sequence[Input]) -> Pipeline:

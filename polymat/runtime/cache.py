@@ -1,7 +1,8 @@
 """The store of compiled libraries: content-addressed, verified before use, bounded, safe between processes.
 
-An entry is one file, `<key>.so`, or `<key>.o` for an object file that several libraries share: the ELF image,
-then the SHA-256 of key and image, then a magic number.  What follows an image does not matter to the loader,
+An entry is one file, `<key>.so`, or `<key>.o` for an object file that several libraries share, or
+`<key>.outline` for what `polymat.runtime.outlines` keeps: the ELF image, then the SHA-256 of key and image,
+then a magic number.  What follows an image does not matter to the loader,
 so the file is loaded as it is; the digest is checked before, because the loader dies on a truncated or
 damaged file.  A file that fails the check is rebuilt and replaced.
 """
@@ -41,7 +42,9 @@ __all__ = [
     "Fetched",
     "cache_directory",
     "cache_key",
+    "fetch",
     "fetch_or_build",
+    "replace_kept",
 ]
 
 _log = logging.getLogger("polymat.cache")
@@ -105,6 +108,29 @@ def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
         image = _build_and_store(path, key, build, again=True)
     evict(directory, settings().cache_limit_bytes, keep=path)
     return Fetched(path, image, hit=False)
+
+
+def fetch(key: str, suffix: str) -> Fetched | None:
+    """The file kept as `key`, when it is there and whole."""
+    directory = cache_directory()
+    if settings().cache_mode == "off" or not directory_trusted(directory):
+        return None
+    path = directory / (key + suffix)
+    image = _hit(path, key)
+    return None if image is None else Fetched(path, image, hit=True)
+
+
+def replace_kept(key: str, image: bytes, suffix: str) -> None:
+    """Keep these bytes as `key`, whatever was kept so before."""
+    directory = cache_directory()
+    prepare_directory(directory)
+    path = directory / (key + suffix)
+    _build_and_store(path, key, lambda to: _write(to, image), again=True)
+    evict(directory, settings().cache_limit_bytes, keep=path)
+
+
+def _write(path: Path, image: bytes) -> None:
+    path.write_bytes(image)
 
 
 def _hit(path: Path, key: str, *, warn: bool = True) -> bytes | None:

@@ -17,14 +17,15 @@ from polymat.runtime.cachedir import (
 from polymat.runtime.private import DIRECTORY as COPIES
 
 _log = logging.getLogger("polymat.cache")
-LIBRARY, OBJECT = ".so", ".o"
+LIBRARY, OBJECT, OUTLINE = ".so", ".o", ".outline"
+_KEPT = (LIBRARY, OBJECT, OUTLINE)
 PARTIAL_SUFFIX = ".partial"
 _PARTIAL_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """One stored library or object file; `last_used` is seconds since the epoch, right to a minute."""
+    """A library, object file or outline; `last_used` is seconds since the epoch, right to a minute."""
 
     key: str
     path: Path
@@ -38,9 +39,9 @@ def entries() -> tuple[CacheEntry, ...]:
 
 
 def clear() -> int:
-    """Remove every compiled library, the copies of BLAS and FFT libraries, and what killed processes left.
+    """Remove what is stored, the copies of BLAS and FFT libraries, and what killed processes left.
 
-    Return how many compiled files went.
+    Return how many stored files went.
     """
     directory = cache_directory()
     removed = sum(_remove(entry.path) for entry in _scan(directory))
@@ -55,7 +56,7 @@ def _scan(directory: Path) -> Iterator[CacheEntry]:
     except OSError:
         return
     for item in listing:
-        if item.name.endswith((LIBRARY, OBJECT)):
+        if item.name.endswith(_KEPT):
             try:
                 status = item.stat(follow_symlinks=False)
             except OSError:
@@ -82,7 +83,7 @@ def _stored(directory: Path) -> tuple[int, bool]:
     try:
         with os.scandir(directory) as listing:
             for item in listing:
-                if item.name.endswith((LIBRARY, OBJECT)):
+                if item.name.endswith(_KEPT):
                     with suppress(OSError):  # another process removed it
                         stored += item.stat(follow_symlinks=False).st_size
                 partials |= item.name.endswith(PARTIAL_SUFFIX)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 
 from polymat.machine.cpuinfo import first_processor
 
@@ -53,6 +54,15 @@ def target_cpu(target: str, macros: Iterable[str]) -> str:
 def features_of(cpu: str) -> tuple[str, ...]:
     """The instruction-set features in such a text."""
     return tuple(_split(cpu)[1])
+
+
+def header_for(header: str, features: Sequence[str]) -> str:
+    """The text of a header with what the processor has to have."""
+    if not features:
+        return header
+    first, _, rest = header.partition("\n")
+    needed = textwrap.wrap(f"It needs a processor with {', '.join(features)}.", 96)
+    return "\n".join([first, *(f"   {line}" for line in needed), rest])
 
 
 def missing_features(saved: str) -> tuple[str, ...]:

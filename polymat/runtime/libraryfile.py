@@ -14,7 +14,8 @@ from polymat.codegen.c.apart import Files
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.options import DEFAULTS, Options
-from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.cache import Fetched, cache_key, fetch, fetch_or_build
+from polymat.runtime.cacheroom import LIBRARY
 from polymat.runtime.cpu import target_cpu
 from polymat.runtime.flags import shared_flags
 from polymat.runtime.objects import compile_files
@@ -53,6 +54,21 @@ class Built:
             shutil.rmtree(self.scratch, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a library is kept, and how it is made."""
+
+    key: str
+    compiler: Compiler
+    flags: tuple[str, ...]
+    cpu: str
+
+    def built(self, fetched: Fetched, seconds: float) -> Built:
+        """The library that lies there."""
+        made = (self.compiler, self.flags, self.cpu, fetched.scratch)
+        return Built(fetched.path, fetched.image, self.key, fetched.hit, seconds, *made)
+
+
 def build(
     source: str,
     options: Options = DEFAULTS,
@@ -63,10 +79,8 @@ def build(
 
     files: gives the same as several files, which are compiled at the same time; asked where nothing is found.
     """
-    compiler = find_compiler()
-    flags = flags_for(compiler, (*program_flags, *options.compiler_flags))
-    cpu = native_cpu() if options.target == "native" else _target_cpu(options.target, compiler, flags)
-    key = cache_key(source, flags, compiler.identity, cpu)
+    place = _place(source, options.target, (*program_flags, *options.compiler_flags))
+    compiler, flags = place.compiler, place.flags
     spent: list[float] = []
 
     def compile_to(path: Path) -> None:
@@ -79,13 +93,25 @@ def build(
             compile_files(several, path, compiler, flags, shared, plain)
         spent.append(time.perf_counter() - begin)
 
-    fetched = fetch_or_build(key, compile_to)
-    built = Built(
-        fetched.path, fetched.image, key, fetched.hit, sum(spent), compiler, flags, cpu, fetched.scratch
-    )
+    fetched = fetch_or_build(place.key, compile_to)
+    built = place.built(fetched, sum(spent))
     if fetched.scratch is not None:
         weakref.finalize(built, partial(_remove_own, os.getpid(), fetched.scratch))
     return built
+
+
+def kept_library(source: str, target: str, more_flags: tuple[str, ...]) -> Built | None:
+    """The library of a C text where that is compiled already, with these flags beside the usual ones."""
+    place = _place(source, target, more_flags)
+    fetched = fetch(place.key, LIBRARY)
+    return None if fetched is None else place.built(fetched, 0.0)
+
+
+def _place(source: str, target: str, more_flags: tuple[str, ...]) -> _Place:
+    compiler = find_compiler()
+    flags = flags_for(compiler, more_flags)
+    cpu = native_cpu() if target == "native" else _target_cpu(target, compiler, flags)
+    return _Place(cache_key(source, flags, compiler.identity, cpu), compiler, flags, cpu)
 
 
 def _target_cpu(target: str, compiler: Compiler, flags: tuple[str, ...]) -> str:

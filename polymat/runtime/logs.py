@@ -7,9 +7,12 @@ import sys
 import threading
 from contextlib import suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from polymat.plan.schedule import Schedule
 from polymat.runtime.settings import settings
+
+if TYPE_CHECKING:
+    from polymat.plan.schedule import Schedule
 
 _ROOT = "polymat"
 _EVERYTHING = "all"
@@ -45,6 +48,11 @@ def configure_logging() -> None:
             handler = _Stderr()
             handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
             root.addHandler(handler)
+
+
+def anybody_listens() -> bool:
+    """Whether what is said of a compilation while it goes on is heard."""
+    return any(logging.getLogger(f"{_ROOT}.{topic}").isEnabledFor(logging.INFO) for topic in TOPICS)
 
 
 def tell_user(topic: str, text: str) -> None:

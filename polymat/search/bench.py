@@ -184,6 +184,6 @@ def _small_call(
             bound = bind(default.signature, (), given)
         except ArgumentError:
             continue
-        found = Interpreted(built)(bound.inputs, bound.scalars, bound.sizes)
+        found = Interpreted(lambda: built)(bound.inputs, bound.scalars, bound.sizes)
         return given, tuple(found)
     return None

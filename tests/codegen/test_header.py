@@ -11,9 +11,8 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.abi import PROCESSOR_LACKS
-from polymat.codegen.header import header_for
 from polymat.errors import ToolchainError
-from polymat.runtime.cpu import features_of, missing_features
+from polymat.runtime.cpu import features_of, header_for, missing_features
 
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

@@ -22,6 +22,7 @@ from polymat.graph.stepwise import Stepwise
 from polymat.memo import with_memo
 from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
+from polymat.recurrencesteps import keep_all_apart, one_plane, set_apart, skew, take_bands, take_slices
 from polymat.request import Request
 from polymat.rewrite.conversions import convert_once
 from polymat.runtime.libraryfile import Built
@@ -39,18 +40,13 @@ from polymat.steps import (
     join_filters,
     lower_schedule,
     merge_products,
-    one_plane,
     order,
     pitch,
     plan,
     render_program,
     replace_waves,
-    set_apart,
     share_parts,
-    skew,
     split_phases,
-    take_bands,
-    take_slices,
     turn,
 )
 
@@ -141,13 +137,6 @@ PASSES: tuple[Pass, ...] = (
         alone(in_sections),
     ),
     Pass(
-        *("apart", "graph", Pipeline, Pipeline),
-        "stages of steps that are to follow each other over their rows have loops of their own",
-        set_apart,
-        _tiled,
-        joins=True,
-    ),
-    Pass(
         *("names", "graph", Pipeline, Pipeline),
         "a reduced dimension has a name that no dimension of the result has",
         alone(separate_names),
@@ -227,6 +216,12 @@ PASSES: tuple[Pass, ...] = (
         *("borders", "graph", Pipeline, Pipeline),
         "borders that a Select tells from the interior are parts of their own",
         alone(split_borders),
+    ),
+    Pass(
+        *("waits", "graph", Pipeline, Pipeline),
+        "slices wait for blocks of steps where it pays; steps that are to follow each other have loops apart",
+        *(set_apart, _tiled, keep_all_apart),
+        joins=True,
     ),
     Pass(
         *("fusion", "fusion", Pipeline, Grouping),

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from polymat.codegen.functionlimits import within_limits
 from polymat.codegen.lower import lower
-from polymat.codegen.planes import planes_in_place
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.stepwiseprogram import lower_stepwise
@@ -19,8 +18,8 @@ from polymat.decide.changes import groups_found, noted
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
-from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
 from polymat.decide.unused import check_effects
+from polymat.decide.waitingsteps import loops_of_slices
 from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
@@ -45,8 +44,6 @@ from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
 from polymat.rewrite.sharedparts import share_expressions
-from polymat.rewrite.sliced import Prices, in_slices
-from polymat.rewrite.timebands import Followed, in_bands
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
 
@@ -165,34 +162,6 @@ def join(pipeline: Pipeline, job: Job) -> Pipeline:
     return join_channels(pipeline, job.request.machine, partial(_is_called, asked=job.request))
 
 
-def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
-    """Recurrences over time in bands of steps where that pays."""
-    asked = job.request
-    threads = asked.machine.team(asked.options.threads)
-
-    def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
-        found = followed(
-            *(section, stepwise, asked.machine, asked.estimates, threads),
-            lambda kept: job.decider(kept).schedule(separate(kept)),
-        )
-        return None if found is None else Followed(found.steps, found.seconds)
-
-    skips = "skews" in asked.options.skip
-    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], None if skips else following)
-
-
-def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
-    """Recurrences slice by slice where that pays."""
-    asked, named = job.request, frozenset(job.request.options.schemes)
-    prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
-    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), untouched=named)
-
-
-def set_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwise[Pipeline]:
-    """The stages of steps that are to follow each other apart."""
-    return keep_apart(level) if isinstance(level, Stepwise) else level
-
-
 def merge_products(pipeline: Pipeline, job: Job) -> Pipeline:
     """Products that share a large operand as one, where that pays."""
     asked = job.request
@@ -227,26 +196,14 @@ def plan(grouping: Grouping, job: Job) -> Schedule:
     found = groups_found(job.request)
     if found is not None:
         return job.ways(grouping.pipeline).schedule(found.choice, found.told)
-    return job.decider(grouping.pipeline).schedule(grouping)
+    decider = job.decider(grouping.pipeline)
+    waiting = loops_of_slices(grouping.pipeline, lambda _, stage: decider.ways((stage,)))
+    return decider.schedule(grouping, waiting or ())
 
 
 def fold(schedule: Schedule, _: Job) -> Schedule:
     """The schedule with places for those elements of recurrences alone that are needed at a time."""
     return fold_storage(schedule)
-
-
-def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Stepwise[Schedule]:
-    """The schedule with one plane of states that each step may write over those of the step before."""
-    return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
-
-
-def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
-    """The schedule with steps that follow each other over their rows."""
-    if not isinstance(schedule, Stepwise):
-        return schedule
-    asked = job.request
-    threads = asked.machine.team(asked.options.threads)
-    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads)
 
 
 def see_effects(schedule: Any, request: Request) -> None:

@@ -39,6 +39,7 @@ from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import Asking, SmallCalls, deciding_sizes, small_bound
 from polymat.codegen.steprows import rows_function
 from polymat.codegen.valuechecks import value_checks
+from polymat.codegen.waitingrows import slices_function
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
@@ -163,6 +164,13 @@ class Entry:
         """`_pm_rows`: some rows of each nest."""
         nests = [nest for group in groups for nest in group.nests]
         return rows_function(nests, order, self._size, self._unpack, sizes, self.needs)
+
+    def slices_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> CFunction:
+        """`_pm_rows`: some slices of each nest that has any."""
+        nests = [(nest, group.strip) for group in groups for nest in group.nests]
+        assert self.pipeline.waiting is not None
+        wide = self.pipeline.waiting.wide
+        return slices_function(nests, wide, self._size, self._unpack, sizes, self.needs)
 
     def _leaving(self) -> tuple[Stmt, ...]:
         """Give the threads back that were weighed, at the end of a call or of the checks of its arguments."""

@@ -113,5 +113,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             yield f"{', '.join(names)} take steps together: {section.steps}"
             if section.skewed is not None:
                 yield str(section.skewed)
+            if section.waiting is not None:
+                yield str(section.waiting)
             if isinstance(level, Stepwise):
                 yield from _section_notes(level)

@@ -24,19 +24,24 @@ from polymat.plan.tile import Plan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCode:
-    """The C functions of one group: nests to be run one after the other, or tiles."""
+    """The C functions of one group: nests to be run one after the other, or tiles.
+
+    strip: the nest over some of the slices that wait (`polymat.graph.waits`).
+    """
 
     number: int
     plan: Plan
     nests: tuple[NestFunction, ...]
     tiles: TileCode | None
+    strip: NestFunction | None = None
 
     @property
     def functions(self) -> tuple[CFunction, ...]:
         """All of them, each after those that it calls."""
         if self.tiles is not None:
             return self.tiles.functions
-        return tuple(function for nest in self.nests for function in nest.functions)
+        nests = self.nests if self.strip is None else (*self.nests, self.strip)
+        return tuple(function for nest in nests for function in nest.functions)
 
     @property
     def name(self) -> str:

@@ -36,6 +36,7 @@ from polymat.codegen.tiles import TileWriter
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import Skews
 from polymat.graph.stage import Stage
+from polymat.graph.waits import behind_front
 from polymat.lang.expr import CastExpr
 from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
@@ -117,6 +118,8 @@ def _called(
     small = entry.small_calls(groups, signature.sizes)
     if rows is not None:
         yield entry.rows_function(groups, signature.sizes, rows)
+    if entry.pipeline.waiting is not None:
+        yield entry.slices_function(groups, signature.sizes)
     yield entry.work_function(signature.sizes)
     yield from entry.functions(groups, signature.sizes, small)
     yield public_function(signature, entry.names, entry.worth, small)
@@ -151,8 +154,13 @@ def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
     plan = schedule.plans[number]
     if isinstance(plan, TilePlan):
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
-    nests = stages.nests(schedule.grouping.pipeline.stage(plan.group.stages[-1]), plan)
-    return GroupCode(number + 1, plan, nests, None)
+    pipeline = schedule.grouping.pipeline
+    stage = pipeline.stage(plan.group.stages[-1])
+    nests, slices = stages.nests(stage, plan), pipeline.waiting
+    if slices is None or slices.place(stage.name) is None:
+        return GroupCode(number + 1, plan, nests, None)
+    strip = stages.ranged(behind_front(stage, slices), plan, [plan.parallel], "strip")
+    return GroupCode(number + 1, plan, nests, None, strip)
 
 
 def _named_intermediates(storage: Mapping[str, Buffer]) -> Iterator[tuple[str, str]]:

@@ -50,7 +50,7 @@ def rows_function(
     needs.update({MIN_I64, MAX_I64})
     body: list[Stmt] = []
     for place, nest in enumerate(nests):
-        body.append(_run(place, nest, order, size))
+        body.append(some_rows(nest, [each.lags[place] for each in order.along], size))
     used = names_in(body)
     unpacked = [each for each in unpack(sizes) if each.name in used]
     limits = [f"{end}{level or ''}" for level in range(len(order.along)) for end in (BEGIN, END)]
@@ -65,11 +65,12 @@ def rows_function(
     return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body))
 
 
-def _run(place: int, nest: NestFunction, order: Skews, size: Callable[[Affine], CExpr]) -> Stmt:
+def some_rows(nest: NestFunction, lags: Sequence[int], size: Callable[[Affine], CExpr]) -> Stmt:
+    """Run a nest between given limits along its ranges, behind these by so much."""
     declared: list[Declare] = []
     limits: list[CExpr] = []
     for level, part in enumerate(nest.ranges):
-        more, ends = _part(level, part, order.along[level].lags[place], size)
+        more, ends = _part(level, part, lags[level], size)
         declared, limits = [*declared, *more], [*limits, *ends]
     call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
     some = [CBinary("<", first, last) for first, last in zip(limits[::2], limits[1::2], strict=True)]

@@ -37,6 +37,7 @@ from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.valuechecks import value_checks
+from polymat.codegen.waitingloops import WaitingLoops
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
 
@@ -134,7 +135,7 @@ class StepwiseEntry:
             given = (self._given(section), self._here(section))
             return [note, If(fine, SharedSlices(number, name, low, high, given, self.team).statements(STATE))]
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
-        follow = self._following(number, section, last) if section.skewed is not None else ()
+        follow = self._together(number, section, last)
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
         return [
             Declare("const ptrdiff_t", last, high),
@@ -143,15 +144,20 @@ class StepwiseEntry:
             For(name, Id(start) if follow else low, goes_on, Literal("1"), body),
         ]
 
-    def _following(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
-        """Take steps that follow each other over their rows."""
-        assert section.skewed is not None
+    def _together(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
+        """Take steps that follow each other over their rows, or that slices wait for."""
         assert section.steps is not None
         step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
-        given = (self._given(section), self._here(section))
-        return SkewedLoops(
-            section.skewed, number, step, start, last, *given, self._form, self.needs, self.team
-        ).statements()
+        given, here = self._given(section), self._here(section)
+        if section.waiting is not None:
+            return WaitingLoops(
+                section.waiting, number, step, start, last, given, here, self._form, self.needs, self.team
+            ).statements()
+        if section.skewed is not None:
+            return SkewedLoops(
+                section.skewed, number, step, start, last, given, here, self._form, self.needs, self.team
+            ).statements()
+        return ()
 
     def _limits(self, section: StepSection[Program]) -> tuple[CExpr, CExpr]:
         """The first and the last step of a section."""

@@ -138,7 +138,9 @@ def _skewed(
     section: StepSection[Schedule], held: Held, machine: Machine, sizes: Mapping[str, int], threads: int
 ) -> StepSection[Schedule]:
     schedule = section.level
-    if section.steps is None or not isinstance(schedule, Schedule) or not schedule.grouping.pipeline.apart:
+    if section.steps is None or not isinstance(schedule, Schedule) or section.waiting is not None:
+        return section
+    if not schedule.grouping.pipeline.apart:
         return section
     order = _order(section, schedule, held)
     if order is None:

@@ -12,6 +12,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.orders import NO_WORK, Work
 from polymat.graph.pipelinetext import pipeline_lines
 from polymat.graph.stage import InputArray, ScalarInput, Stage
+from polymat.graph.waited import Slices
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 
@@ -37,6 +38,7 @@ class Pipeline:
     names of the outputs.
     followed: the functions whose steps are to follow each other over their rows.
     apart: whether each stage has loops of its own.
+    waiting: the slices of a step that wait for others; None where there are none.
     sliced: groups of stages that run slice by slice, each with the dimension that tells its slices apart.
     alone: whether it computes a part of what threads share, on one of them.
     """
@@ -58,6 +60,7 @@ class Pipeline:
     states: Mapping[str, str] = field(default_factory=dict)
     followed: tuple[str, ...] = ()
     apart: bool = False
+    waiting: Slices | None = None
     sliced: tuple[tuple[tuple[str, int], ...], ...] = ()
     alone: bool = False
 

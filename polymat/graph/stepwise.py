@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps
+from polymat.graph.waited import WaitingSlices
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
 
@@ -91,6 +92,7 @@ class StepSection(Generic[L]):
 
     steps: at which it runs, None for once.  skewed: how they follow each other over their rows; None where
     each runs by itself.  independent: whether no step needs another one, so that threads share them out.
+    waiting: the slices that wait for blocks of steps; None where each step goes through all of them.
     """
 
     level: L | Stepwise[L]
@@ -99,6 +101,7 @@ class StepSection(Generic[L]):
     steps: Steps | None = None
     skewed: SkewedSteps | None = None
     independent: bool = False
+    waiting: WaitingSlices | None = None
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""

@@ -47,6 +47,7 @@ def main() -> int:
     from tests.codegen.sanitized_scratch import write_kernels
     from tests.differential import random_computed_steps as computed
     from tests.differential import random_slices as slices
+    from tests.differential import random_waiting as waiting
     from tests.differential.random_steps import differences, random_steps
 
     def computed_places() -> list[str]:
@@ -59,6 +60,7 @@ def main() -> int:
             found = differences(random_steps(1000 * asked.seed + 500 + number), FLAGS)
             with patch.object(sliced, "CLEARLY", 1e9):
                 found += slices.differences(slices.draw(1000 * asked.seed + 500 + number), FLAGS)
+            found += waiting.differences(waiting.draw(1000 * asked.seed + 500 + number), 4, FLAGS)
             if found := found or (computed_places() if number == 0 else []):
                 print(*found, sep="\n")
                 return 1

@@ -1,0 +1,85 @@
+"""The function that takes a step over some of its slices, for slices that wait for blocks of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from polymat.codegen.c.abi import Size
+from polymat.codegen.c.ctree import (
+    Cast,
+    CBinary,
+    CCall,
+    CExpr,
+    CFunction,
+    CParameter,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    names_in,
+)
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.steprows import BEGIN, END, FIRST, LAST, ROWS, some_rows
+from polymat.lang.affine import Affine
+
+WHOLE = "_pm_whole"  # whether the slices are those in front, and stages that have none are computed too
+STRIP = "_pm_strip"  # the first of some slices behind the front
+
+
+def slices_function(
+    nests: Sequence[tuple[NestFunction, NestFunction | None]],
+    wide: int,
+    size: Callable[[Affine], CExpr],
+    unpack: Callable[[Sequence[Size]], list[Declare]],
+    sizes: Sequence[Size],
+    needs: set[Need],
+) -> CFunction:
+    """Of each nest the slices between given limits; nests: each with that of slices behind the front, if any.
+
+    wide: slices that loops of a fixed length run over.
+
+    before:  if (whole) columns(begin, end)
+    after:   else for (strip = begin; strip + 16 <= end; strip += 16) columns(strip, strip + 16);  the rest
+    """
+    needs.update({MIN_I64, MAX_I64})
+    body: list[Stmt] = []
+    for nest, strip in nests:
+        if strip is not None:
+            body.append(If(Id(WHOLE), (some_rows(nest, [0], size),), tuple(_strips(nest, strip, wide, size))))
+        else:
+            limits = [size(form) for part in nest.ranges for form in (part.low, part.high + 1)]
+            body.append(If(Id(WHOLE), (Evaluate(CCall(nest.function.name, (*nest.arguments, *limits))),)))
+    used = names_in(body)
+    unpacked = [each for each in unpack(sizes) if each.name in used]
+    parameters = (
+        CParameter("void *const *", "_pm_arrays"),
+        CParameter("const ptrdiff_t *", "_pm_sizes"),
+        CParameter("const void *", "_pm_scalars"),
+        *(CParameter("const ptrdiff_t", name) for name in (BEGIN, END)),
+        CParameter("const int", WHOLE),
+    )
+    known = used | names_in(unpacked)
+    silent = [Evaluate(Cast("void", Id(p.name))) for p in parameters if p.name not in known]
+    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body))
+
+
+def _strips(
+    nest: NestFunction, strip: NestFunction, wide: int, size: Callable[[Affine], CExpr]
+) -> Iterator[Stmt]:
+    """The slices behind the front: loops over them have as many turns as the C compiler knows."""
+    (part,), width, rest = nest.ranges, Literal(str(wide)), f"{STRIP}_rest"
+    first = CCall(MAX_I64.function, (size(part.low), Id(BEGIN)))
+    last = CCall(MIN_I64.function, (size(part.high + 1), Id(END)))
+    after = CBinary("+", Id(STRIP), width)
+    call = Evaluate(CCall(strip.function.name, (*strip.arguments, Id(STRIP), after)))
+    whole = CBinary("*", CBinary("/", CBinary("-", Id(LAST), Id(FIRST)), width), width)
+    one = Evaluate(CCall(nest.function.name, (*nest.arguments, Id(rest), Id(LAST))))
+    yield Declare("const ptrdiff_t", FIRST, first)
+    yield Declare("const ptrdiff_t", LAST, last)
+    yield For(STRIP, Id(FIRST), CBinary("<=", after, Id(LAST)), width, (call,))
+    yield Declare("const ptrdiff_t", rest, CBinary("+", Id(FIRST), whole))
+    yield If(CBinary("<", Id(rest), Id(LAST)), (one,))

@@ -1,0 +1,75 @@
+"""The steps of a compilation that are about recurrences: how the steps of these run, and what they keep."""
+
+from __future__ import annotations
+
+from polymat.codegen.planes import planes_in_place
+from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
+from polymat.decide.waitingsteps import Waits
+from polymat.fusion.separate import separate
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import StepSection, Stepwise
+from polymat.model.assumed import assumed_sizes
+from polymat.plan.schedule import Schedule
+from polymat.rewrite.sliced import Prices, in_slices
+from polymat.rewrite.timebands import Followed, in_bands
+from polymat.steps import Job, inline
+
+
+def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Recurrences over time in bands of steps where that pays."""
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+
+    def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
+        found = followed(
+            *(section, stepwise, asked.machine, asked.estimates, threads),
+            lambda kept: job.decider(kept).schedule(separate(kept)),
+        )
+        return None if found is None else Followed(found.steps, found.seconds)
+
+    skips = "skews" in asked.options.skip
+    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], None if skips else following)
+
+
+def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Recurrences slice by slice where that pays."""
+    asked, named = job.request, frozenset(job.request.options.schemes)
+    prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
+    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), untouched=named)
+
+
+def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
+    """Stages of steps that are to follow each other apart, and slices that wait where that pays."""
+    kept = keep_apart(level) if isinstance(level, Stepwise) else level
+    if not isinstance(kept, Stepwise):
+        return kept
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+    waits = Waits(
+        asked.machine,
+        asked.estimates,
+        threads,
+        lambda pipeline, stage: job.decider(pipeline).ways((stage,)),
+        lambda pipeline: job.decider(pipeline).prediction()[0],
+        frozenset(asked.options.schemes),
+    )
+    return waits.decided(kept)
+
+
+def keep_all_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwise[Pipeline]:
+    """Stages of steps that are to follow each other apart, where no slices wait."""
+    return keep_apart(level) if isinstance(level, Stepwise) else level
+
+
+def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with one plane of states that each step may write over those of the step before."""
+    return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
+
+
+def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with steps that follow each other over their rows."""
+    if not isinstance(schedule, Stepwise):
+        return schedule
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads)

@@ -12,7 +12,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.plan.blockedsteps import EliminationPlan
+from polymat.plan.blockedsteps import WITHIN, EliminationPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan
 from polymat.poly.lifespan import Folds, folds, lifespans
@@ -24,7 +24,6 @@ MOST_STEPS = 256  # whose products are added to all later results at once
 LEAST_RESULTS = 32  # rows and columns beyond the first steps: with fewer, loops compute most of it
 LEAST_OF_A_TRIANGLE = 88  # the same of a triangle, of which there is half as much to do in products
 SHARE = 0.8  # of the peak that products of a block's depth reach
-WITHIN = 4.0  # times slower than long vectors: loops over the few columns of a block
 SAMPLES = 64  # steps of which results are counted
 
 
@@ -90,6 +89,8 @@ class EliminationPlanner:
         operations = max(1.0, stage_operations(stage, self.sizes))
         shared = products * VECTOR_SHARE / SHARE
         blocks = blocks_of(self.machine, stage.dtype.size)
+        by_rows = loops.recurrence is not None and goes_by_rows(found, loops.recurrence, self.pipeline)
+        by_all = within if by_rows else within * self.threads
         return EliminationPlan(
             group=Group((stage.name,)),
             kind="blocked steps",
@@ -103,8 +104,8 @@ class EliminationPlanner:
             least=LEAST_STEPS,
             most=MOST_STEPS,
             places=places,
-            by_rows=loops.recurrence is not None and goes_by_rows(found, loops.recurrence, self.pipeline),
-            relative=(shared + within * self.threads) / operations,
+            by_rows=by_rows,
+            relative=(shared + by_all) / operations,
             alone=(shared + within) / operations,
             bytes=rows_moved + 2 * box[0] * box[1] * stage.dtype.size,
         )

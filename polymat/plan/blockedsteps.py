@@ -9,6 +9,8 @@ from polymat.plan.nest import NestPlan
 from polymat.poly.lifespan import Folds
 from polymat.product.blocks import Blocks
 
+WITHIN = 4.0  # times slower than long vectors: loops over the few columns of a block
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EliminationPlan(NestPlan):

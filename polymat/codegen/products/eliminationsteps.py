@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from polymat.codegen.c.ctree import CBinary, If, Literal, Stmt
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.nestloops import LoopWriter
-from polymat.codegen.loops.ranges import range_context
+from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.statements import recurrence_bodies
 from polymat.codegen.products.eliminationparts import EliminationParts, length
 from polymat.errors import InternalError
@@ -36,27 +36,42 @@ class StepsWriter(EliminationParts):
         return self._loops(order.among(domains), self.plan.loops.order, self.writer.pipeline.context)
 
     def function(self) -> NestFunction:
+        """Write all of some steps that does not wait; if that goes by rows, in rows of these steps alone."""
+        return self._function("steps", [self.steps], self._near)
+
+    def beyond(self) -> NestFunction:
+        """Write all of some steps that does not wait, in some of the rows behind them, row after row."""
+        return self._function("rows", [self.steps, self.rows], self._beyond)
+
+    def _function(
+        self, kind: str, ranges: Sequence[Range], part: Callable[[Domain], tuple[Stmt, ...]]
+    ) -> NestFunction:
         """Some steps: where they are as many as nearly always, the compiler knows their number."""
-        context = range_context(self.writer.pipeline.context, [self.steps])
+        context = range_context(self.writer.pipeline.context, ranges)
         begin, end = Affine.name(self.steps.begin), Affine.name(self.steps.end)
         context = context.at_least_zero([begin - self.found.first, end - 1 - begin])
         count, least = end - begin, self.plan.least
-        some = self._of_block(context.at_least_zero([least - 1 - count]))
-        all_of_them = self._of_block(context.at_least_zero([least - count, count - least]))
+        some = part(context.at_least_zero([least - 1 - count]))
+        all_of_them = part(context.at_least_zero([least - count, count - least]))
         whole = CBinary("==", length(self.steps), Literal(str(least)))
-        body = (If(whole, all_of_them, some),)
-        return self.writer.as_nest((self.stage,), self.plan, body, "steps", [self.steps])
+        return self.writer.as_nest((self.stage,), self.plan, (If(whole, all_of_them, some),), kind, ranges)
 
-    def _of_block(self, context: Domain) -> tuple[Stmt, ...]:
-        """What does not wait: rows of these steps first, then all others."""
-        order, names = self._order, self.plan.loops.order
+    def _near(self, context: Domain) -> tuple[Stmt, ...]:
         near, beyond = self.found.inner()
         if not self.plan.by_rows:
-            both = [one.union(other) for one, other in zip(near, beyond, strict=True)]
-            return self._loops(order.among(both), names, context)
-        first = self._loops(order.among(near), names, context)
-        exchanged = (names[1], names[0], *names[2:])
-        return (*first, *self._loops(order.exchanged(beyond), exchanged, context, unrolled=True))
+            near = [one.union(other) for one, other in zip(near, beyond, strict=True)]
+        return self._loops(self._order.among(near), self.plan.loops.order, context)
+
+    def _beyond(self, context: Domain) -> tuple[Stmt, ...]:
+        _, beyond = self.found.inner()
+        begin, end = Affine.name(self.rows.begin), Affine.name(self.rows.end)
+        first, _ = self.found.begins(Affine.name(self.steps.end))
+        step, row, *others = self.plan.loops.order
+        of_rows = [domain.between(self.found.dims[1], begin, end) for domain in beyond]
+        exchanged = self._order.exchanged(of_rows)
+        return self._loops(
+            exchanged, (row, step, *others), context.at_least_zero([begin - first]), unrolled=True
+        )
 
     def _loops(
         self, schedule: Any, names: Sequence[str], context: Domain, *, unrolled: bool = False

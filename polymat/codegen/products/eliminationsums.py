@@ -1,4 +1,4 @@
-"""What some steps of a recurrence add to later results: a product of matrices, shared out where that pays."""
+"""What some steps of a recurrence add to later results: a product of matrices."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Cast,
     CBinary,
     CCall,
     CExpr,
-    CParameter,
-    CUnary,
-    Declare,
     Evaluate,
     For,
     Id,
@@ -21,27 +17,15 @@ from polymat.codegen.c.ctree import (
     Subscript,
     Ternary,
 )
-from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
-from polymat.codegen.memory.pads import Pad
 from polymat.codegen.products.eliminationparts import NULL, ONE, ZERO, EliminationParts, length
 from polymat.graph.elimination import Side
 from polymat.lang.affine import Affine
 
-APART, PIECES, TEAM, LEAST = "_pm_apart", "_pm_most_pieces", "_pm_team_size", "_pm_least_work"
-TEAM_PARAMETERS = (
-    CParameter("const size_t", APART),
-    CParameter("const ptrdiff_t", PIECES),
-    CParameter("const int", TEAM),
-    CParameter("const double", LEAST),
-)
-CHUNK, CUT = "_pm_chunk", "_pm_cut"
-UNEVEN = 4  # pieces of a triangle, a thread
-
 
 class SumsWriter(EliminationParts):
-    """Writes the product that is added to a rectangle of results, and the same by a team."""
+    """Writes the product that is added to a rectangle of results."""
 
     def function(self) -> NestFunction:
         ranges = (self.steps, self.rows, self.columns)
@@ -131,49 +115,3 @@ class SumsWriter(EliminationParts):
         diagonal = CBinary("-", CBinary("+", first, Literal(str(int(before)))), Id(self.columns.begin))
         place = Ternary(inside, ZERO, Literal("3"))
         return CCall(name, (place, Literal(str(int(before))), diagonal, NULL, ZERO, ZERO))
-
-    def shared(self, add: NestFunction) -> NestFunction:
-        """The longer of rows and columns in pieces, where each of them is worth a thread."""
-        ranges = (self.steps, self.rows, self.columns)
-        m, n, k = (Cast("double", length(part)) for part in (self.rows, self.columns, self.steps))
-        work = CBinary("*", CBinary("*", CBinary("*", Literal("2.0"), m), n), k)
-        many: CExpr = Id(PIECES)
-        if self.found.trailing.triangle is not None:
-            many = CBinary("*", Literal(str(UNEVEN)), many)
-        small = CBinary("||", CBinary("==", Id(PIECES), ONE), CBinary("<", work, Id(LEAST)))
-        along_rows = CBinary(">=", length(self.rows), length(self.columns))
-        chunk = Id(CHUNK)
-        bounds: list[CExpr] = [Id(self.steps.begin), Id(self.steps.end)]
-        for part, chosen, block in (
-            (self.rows, along_rows, self.plan.blocks.rows),
-            (self.columns, CUnary("!", along_rows), self.plan.blocks.columns),
-        ):
-            for at, whole in ((chunk, part.begin), (CBinary("+", chunk, ONE), part.end)):
-                bounds.append(Ternary(chosen, self._cut(part, block, at), Id(whole)))
-        threads = CCall("omp_get_thread_num", ())
-        pads = [self._of_thread(pad, threads) for pad in self.pads()]
-        call = Evaluate(CCall(add.function.name, (*pads, *add.arguments[len(pads) :], *bounds)))
-        loop = For(
-            *(CHUNK, ZERO, CBinary("<", chunk, Id(CUT)), ONE, (call,)),
-            (f"omp parallel for num_threads({TEAM}) schedule(dynamic, 1) if({CUT} > 1)",),
-        )
-        body = (Declare("const ptrdiff_t", CUT, Ternary(small, ONE, many)), loop)
-        nest = self.writer.as_nest((self.stage,), self.plan, body, "share", ranges)
-        function = nest.function
-        parameters = (*self.pad_parameters(), *TEAM_PARAMETERS, *function.parameters)
-        given = (*(Id(pad.array) for pad in self.pads()), *(Id(item.name) for item in TEAM_PARAMETERS))
-        return replace(
-            nest, function=replace(function, parameters=parameters), arguments=(*given, *nest.arguments)
-        )
-
-    def _cut(self, part: Range, block: int, at: CExpr) -> CExpr:
-        """Where a piece begins: after whole register blocks, but for the end."""
-        size = Literal(str(block))
-        count = CBinary("/", CBinary("+", length(part), Literal(str(block - 1))), size)
-        share = CBinary("*", CBinary("/", CBinary("*", count, at), Id(CUT)), size)
-        return CCall(MIN_I64.function, (CBinary("+", Id(part.begin), share), Id(part.end)))
-
-    def _of_thread(self, pad: Pad, thread: CExpr) -> CExpr:
-        begin = Cast("char *", Cast("void *", Id(pad.array)))
-        at = CBinary("+", begin, CBinary("*", Cast("size_t", thread), Id(APART)))
-        return Cast(f"{pad.ctype} *", Cast("void *", at))

@@ -1,10 +1,12 @@
 """Recurrences in blocks of steps as nests: a few steps in loops, then what they add to later results.
 
-Three C functions beside the nest itself:
+C functions beside the nest itself:
 
     steps     all that steps begin <= k < end compute but what waits, in the order of the loops
+    rows      the part of that in rows behind these steps, row after row where the order allows it
     add       what these steps add to a rectangle of results: one product
-    share     the same, cut into pieces for a team where that pays
+    lines     the rows cut into pieces for a team where that pays
+    share     the product cut so
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ from polymat.codegen.c.needs import MIN_I64, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.eliminationparts import EliminationParts
+from polymat.codegen.products.eliminationshares import TEAM_PARAMETERS, SharesWriter
 from polymat.codegen.products.eliminationsteps import StepsWriter
-from polymat.codegen.products.eliminationsums import TEAM_PARAMETERS, SumsWriter
+from polymat.codegen.products.eliminationsums import SumsWriter
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.plan.blockedsteps import EliminationPlan
@@ -55,23 +58,29 @@ class _EliminationWriter(EliminationParts):
         """The loop over blocks of steps, after the steps before them."""
         writer, plan, stage = self.writer, self.plan, self.stage
         writer.needs.update({MIN_I64, Piece.PLACE, self.shape})
-        in_loops, sums = StepsWriter(writer, stage, plan), SumsWriter(writer, stage, plan)
-        steps, add = in_loops.function(), sums.function()
-        share, pads = sums.shared(add), self.pads()
-        body = (*in_loops.before(), *self._blocks(steps, share))
+        in_loops, shares = StepsWriter(writer, stage, plan), SharesWriter(writer, stage, plan)
+        steps, add = in_loops.function(), SumsWriter(writer, stage, plan).function()
+        share, pads = shares.sums(add), self.pads()
+        helpers, behind = [steps], None
+        if plan.by_rows:
+            rows = in_loops.beyond()
+            behind = shares.lines(rows)
+            helpers += [rows, behind]
+        body = (*in_loops.before(), *self._blocks(steps, behind, share))
         nest = writer.as_nest((stage,), plan, body, "nest", ())
         function = nest.function
         parameters = (*self.pad_parameters(), *function.parameters, *TEAM_PARAMETERS)
-        helpers = (steps.function, add.function, share.function)
         return replace(
             nest,
             function=replace(function, parameters=parameters),
             arguments=(*(Id(pad.array) for pad in pads), *nest.arguments),
-            helpers=helpers,
+            helpers=tuple(helper.function for helper in (*helpers, add, share)),
             pads=pads,
         )
 
-    def _blocks(self, steps: NestFunction, share: NestFunction) -> tuple[Stmt, ...]:
+    def _blocks(
+        self, steps: NestFunction, behind: NestFunction | None, share: NestFunction
+    ) -> tuple[Stmt, ...]:
         """A few steps in loops; behind each half of a block the other half, behind a block all results."""
         least, most = Literal(str(self.plan.least)), Literal(str(self.plan.most))
         stop = self.size(self.stage.box[0][1] + 1)
@@ -80,7 +89,12 @@ class _EliminationWriter(EliminationParts):
         is_whole = CBinary("||", CBinary("==", count, most), CBinary("==", end, stop))
         body: tuple[Stmt, ...] = (
             Declare("const ptrdiff_t", TO, self._smaller(CBinary("+", Id(FROM), least), stop)),
-            Evaluate(CCall(steps.function.name, (*steps.arguments, Id(FROM), end))),
+            self._run(steps, Id(FROM), end),
+            *(
+                ()
+                if behind is None
+                else (self._run(behind, Id(FROM), end, self._begin(0, end), self._end(0)),)
+            ),
             If(is_whole, self._all(share), self._other_half(share, stop, count)),
         )
         return (
@@ -102,8 +116,8 @@ class _EliminationWriter(EliminationParts):
     def _end(self, dim: int) -> CExpr:
         return self.size(self.stage.box[1 + dim][1] + 1)
 
-    def _run(self, share: NestFunction, *limits: CExpr) -> Stmt:
-        return Evaluate(CCall(share.function.name, (*share.arguments, *limits)))
+    def _run(self, part: NestFunction, *limits: CExpr) -> Stmt:
+        return Evaluate(CCall(part.function.name, (*part.arguments, *limits)))
 
     def _all(self, share: NestFunction) -> tuple[Stmt, ...]:
         """What the steps of a whole block add to all later results."""

@@ -61,6 +61,7 @@ def test_results_at_sizes_around_those_of_blocks(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_blocks_as_they_are(threads: int) -> None:
     compiled = pm.compile(eliminations.unscaled_lu(), options=pm.Options(threads=threads))
+    assert "_pm_lines_" in compiled.source  # rows behind a block, some for each thread
     for size in (7, 8, 9, 16, 63):
         check(compiled, "unscaled_lu", size, size, "float64")
     size = 300

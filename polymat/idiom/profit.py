@@ -15,6 +15,7 @@ from polymat.lang.types import real_part
 from polymat.machine.grid import Grid
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import Extents, Ratios, ratios_of
+from polymat.machine.seams import parted
 from polymat.memo import remembered
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
@@ -29,6 +30,7 @@ STREAM_EFFICIENCY = 0.2
 # Extents of products, beside those that were timed, whose estimated times stand for those of calls.
 _ESTIMATED = (1, 4, 16)
 _REAL = {"float32": 4, "float64": 8}
+_PRODUCTS = frozenset(("gemm", dtype) for dtype in _REAL)
 
 
 def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
@@ -110,18 +112,22 @@ def library_ratios(model: LibraryModel, dtype: str) -> Ratios | None:
         part = (m, max(n / threads, 1.0), k) if n > m else (max(m / threads, 1.0), n, k)
         return model.grids["gemm", dtype].at(part)
 
-    return ratios_of(model.products, _REAL[dtype], predicted)
+    found = ratios_of(model.products, _REAL[dtype], predicted)
+    return None if found is None else found.parted()
 
 
 @remembered
 def completed(model: LibraryModel, machine: Machine) -> LibraryModel:
-    """A library of which whole products alone were timed, with estimates of calls that these then correct."""
+    """A library with what its products take beyond a seam apart.
+
+    Where whole products alone were timed, with estimates of calls that these then correct.
+    """
     missing = [dtype for dtype in _REAL if model.products and ("gemm", dtype) not in model.grids]
-    if not missing:
-        return model
-    timed = model.products[0].levels
-    grids = {("gemm", dtype): _estimated(machine, _REAL[dtype], timed) for dtype in missing}
-    return replace(model, grids={**model.grids, **grids})
+    grids = {key: parted(grid) if key in _PRODUCTS else grid for key, grid in model.grids.items()}
+    if missing:
+        timed = model.products[0].levels
+        grids |= {("gemm", dtype): _estimated(machine, _REAL[dtype], timed) for dtype in missing}
+    return replace(model, grids=grids)
 
 
 def _estimated(machine: Machine, element_bytes: int, timed: Sequence[int]) -> Grid:

@@ -18,11 +18,15 @@ class Grid:
     is nearest to its growth before: 2 for the order of a triangular matrix, 1 for most.
 
     steady: whether it stays there as it is at the last level, as ratios do.
+    beyond: the times where the product of the extents is more than `seam`, if there they are others: those of
+    another way to compute the same.
     """
 
     levels: tuple[tuple[int, ...], ...]
     seconds: tuple[float, ...]
     steady: bool = False
+    seam: float = math.inf
+    beyond: Grid | None = None
 
     def __post_init__(self) -> None:
         for levels in self.levels:
@@ -35,6 +39,8 @@ class Grid:
 
     def at(self, extents: Sequence[float]) -> float:
         """The time at any extents; those below 1 count as 1."""
+        if self.beyond is not None and math.prod(max(extent, 1.0) for extent in extents) > self.seam:
+            return self.beyond.at(extents)
         beyond = 1.0
         places: list[tuple[int, float]] = []
         for levels, power, extent in zip(self.levels, self.growth(), extents, strict=True):
@@ -72,6 +78,11 @@ class Grid:
         About as much as what is read between levels may be wrong: the root of the mean square.  What lies at
         1, below the least level, was not measured by itself.
         """
+        squares = self._bends() + (self.beyond._bends() if self.beyond is not None else [])
+        return math.sqrt(sum(squares) / len(squares)) if squares else 0.0
+
+    def _bends(self) -> list[float]:
+        """The squares of those differences on this side of the seam."""
         squares, stride = [], 1
         for levels in reversed(self.levels):
             for point in range(len(self.seconds)):
@@ -81,7 +92,7 @@ class Grid:
                     share = math.log(levels[at] / levels[at - 1]) / math.log(levels[at + 1] / levels[at - 1])
                     squares.append((here - below - share * (above - below)) ** 2)
             stride *= len(levels)
-        return math.sqrt(sum(squares) / len(squares)) if squares else 0.0
+        return squares
 
     def rising(self, most: float = 1.0) -> Grid:
         """The grid with no time above `most` times that of a larger point: disturbance only adds."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 from polymat.dataclass import dataclass
 from polymat.machine.grid import Grid
+from polymat.machine.seams import parted
 
 _BYTES = (4, 8)
 _MOST_LEVELS, _MOST_EXTENT, _MOST_THREADS, _MOST_TABLES = 16, 1 << 20, 4096, 16
@@ -72,13 +74,31 @@ class Ratios:
         Of one thread and of so many, in equal parts: for code that chooses alike on either, which is then as
         far from the better way on one as on the other.
         """
-        levels = self.grids[-1][1].levels
+        levels, seam = self.grids[-1][1].levels, min(grid.seam for _, grid in other.grids)
 
-        def ratio(extents: Sequence[int]) -> float:
-            both = (self.at(extents, team) / other.at(extents, team) for team in (1, threads))
-            return math.sqrt(math.prod(both))
+        def ratios(calls: Ratios) -> Grid:
+            def ratio(extents: Sequence[int]) -> float:
+                both = (self.at(extents, team) / calls.at(extents, team) for team in (1, threads))
+                return math.sqrt(math.prod(both))
 
-        return Grid(levels, tuple(map(ratio, product(*levels))), steady=True)
+            return Grid(levels, tuple(map(ratio, product(*levels))), steady=True)
+
+        if math.isinf(seam):
+            return ratios(other)
+        below, above = (ratios(other.side(beyond=beyond)) for beyond in (False, True))
+        return replace(below, seam=seam, beyond=above)
+
+    def side(self, *, beyond: bool) -> Ratios:
+        """Ratios at all extents by what is known of one side of seams."""
+        grids = (
+            (threads, grid.beyond if beyond and grid.beyond is not None else replace(grid, beyond=None))
+            for threads, grid in self.grids
+        )
+        return Ratios(tuple(grids))
+
+    def parted(self) -> Ratios:
+        """Ratios with what is beyond a seam apart, where a library goes another way there."""
+        return Ratios(tuple((threads, parted(grid)) for threads, grid in self.grids))
 
 
 def ratios_of(times: Iterable[ProductTimes], element_bytes: int, predicted: Predicted) -> Ratios | None:

@@ -14,13 +14,20 @@ from polymat.machine.grid import Grid
 def curve_text(name: str, grid: Grid) -> str:
     """The C function `name(extents)`: seconds by the grid, of four axes at most, to a thousandth."""
     axes = range(len(grid.levels))
+    further, asked = "", []
+    if grid.beyond is not None:
+        further = curve_text(f"{name}_beyond", grid.beyond)
+        extents = ", ".join(f"x{axis}" for axis in axes)
+        more = " * ".join(f"(x{axis} > 1.0 ? x{axis} : 1.0)" for axis in axes)
+        asked = [f"    if ({more} > {grid.seam!r})", f"        return {name}_beyond({extents});"]
     counts = ", ".join(str(len(levels)) for levels in grid.levels)
     powers = ", ".join(map(str, grid.growth()))
     logs = [math.log2(level) for levels in grid.levels for level in levels]
-    return "\n".join(
+    return further + "\n".join(
         [
             f"static double {name}({', '.join(f'double x{axis}' for axis in axes)})",
             "{",
+            *asked,
             f"    static const int counts[] = {{{counts}}}, powers[] = {{{powers}}};",
             *_table("levels", logs, 5),
             *_table("seconds", [math.log2(value) for value in grid.seconds], 3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -23,12 +24,15 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 )
 
 
+@pytest.mark.parametrize("seam", [math.inf, 40.0])
 @pytest.mark.parametrize("levels", SHAPES, ids=lambda levels: "x".join(str(len(axis)) for axis in levels))
-def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...]) -> None:
-    """Of ratios of three axes, which stay as they are beyond the last level, too."""
+def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...], seam: float) -> None:
+    """Of ratios of three axes, which stay as they are beyond the last level, and beyond a seam, too."""
     count = int(np.prod([len(axis) for axis in levels]))
     seconds = tuple(float(value) for value in 10.0 ** RNG.uniform(-9, 0, count))
-    grid = Grid(levels, seconds, steady=len(levels) == 3)
+    steady = len(levels) == 3
+    other = Grid(levels, tuple(3.0 * value for value in seconds[::-1]), steady=steady)
+    grid = Grid(levels, seconds, steady, seam, None if math.isinf(seam) else other)
     includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
     extents = ", ".join(f"extents[{axis}]" for axis in range(len(levels)))
     body = f"double ask(const double *extents) {{ return _pm_seconds({extents}); }}\n"

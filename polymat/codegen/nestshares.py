@@ -55,6 +55,17 @@ def team_worth(
     return CCall("_pm_team_paying", (most, work, *costs))
 
 
+def repeated(steps: For, last: CExpr) -> tuple[Stmt, ...]:
+    """A loop over steps which says how many there are: threads are woken up once for all of them."""
+    count = CBinary("+", CBinary("-", last, steps.start), Literal("1"))
+    several = CBinary(">", THREADS, Literal("1"))
+
+    def told(times: CExpr) -> If:
+        return If(several, (Evaluate(CCall("_pm_team_times", (times,))),))
+
+    return told(CCall("_pm_extent", (count,))), steps, told(Literal("1.0"))
+
+
 @dataclass(frozen=True)
 class Shares:
     """Writes how nests are run by a team; size: a form over the sizes in C."""

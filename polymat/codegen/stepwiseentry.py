@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need, Piece
 from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
 from polymat.codegen.memory.pads import place
+from polymat.codegen.nestshares import repeated
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.sharedslices import SharedSlices
@@ -84,7 +85,8 @@ class StepwiseEntry:
         body += self._workspace(kept) if kept else []
         body += [Declare("int", STATE, Literal(str(OK))), *clock(0, self.needs, clocked=self.clocked)]
         for number, section in enumerate(self.stepwise.sections, 1):
-            body += [*self._run(number, section), *clock(number, self.needs, clocked=self.clocked)]
+            run = self._run(number, section, weighs=leaves)
+            body += [*run, *clock(number, self.needs, clocked=self.clocked)]
         if kept:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if leaves:
@@ -120,8 +122,8 @@ class StepwiseEntry:
 
     # ---- sections ----
 
-    def _run(self, number: int, section: StepSection[Program]) -> list[Stmt]:
-        """Run a section, unless one before it failed."""
+    def _run(self, number: int, section: StepSection[Program], *, weighs: bool) -> list[Stmt]:
+        """Run a section, unless one before it failed; weighs: its steps ask which threads they are worth."""
         note = Note(f"section {number}: {section_text(section)}")
         arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), Id("_pm_threads"))
         call = Assign(Id(STATE), "=", CCall(f"_pm_entry_s{number}", arguments))
@@ -137,11 +139,12 @@ class StepwiseEntry:
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
         follow = self._together(number, section, last)
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
+        loop = For(name, Id(start) if follow else low, goes_on, Literal("1"), body)
         return [
             Declare("const ptrdiff_t", last, high),
             note,
             *((Declare("ptrdiff_t", start, low), *follow) if follow else ()),
-            For(name, Id(start) if follow else low, goes_on, Literal("1"), body),
+            *(repeated(loop, Id(last)) if weighs else (loop,)),
         ]
 
     def _together(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:

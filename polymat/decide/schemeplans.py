@@ -15,6 +15,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import MergedPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.product.kernelfit import UserKernels
 from polymat.product.matching import contraction_of
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
@@ -63,6 +64,7 @@ class SchemePlanner:
         self.schemes = {name: read_scheme(text) for name, text in self.texts.items()}
         named = {name: scheme.fused for name, scheme in self.schemes.items() if isinstance(scheme, Scheme)}
         self._within_others = {each for name, fused in named.items() for each in fused if each != name}
+        self.user = UserKernels.of(options.microkernels, pipeline)
         self._modelled: dict[str, SchemePlan] = {}
 
     def named(self, stages: Sequence[str]) -> str | None:
@@ -74,8 +76,7 @@ class SchemePlanner:
         stage, context = self.pipeline.stage(name), self.pipeline.context
         if name in self.texts:
             given = self.texts[name]
-            kernels = self.options.microkernels
-            return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage), kernels)
+            return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage), self.user)
         return self.modelled(name)
 
     def modelled(self, name: str) -> SchemePlan:
@@ -89,14 +90,14 @@ class SchemePlanner:
                 self.machine,
                 self.assumed,
                 self.threads,
-                learned=self.options.blocks == "learned",
+                self.options,
             )
         return self._modelled[name]
 
     def by_scheme(self, name: str, text: str) -> SchemePlan | KernelPlan:
         """The plan of a contraction by any scheme; an `OptionError` where that is none of it."""
         stage = self.pipeline.stage(name)
-        return plan_scheme(stage, text, self.pipeline.context, self.machine, self.assumed, None)
+        return plan_scheme(stage, text, self.pipeline.context, self.machine, self.assumed, None, self.user)
 
     def is_open(self, name: str) -> bool:
         """Whether a stage is a contraction whose loops the user has left open: schemes may be tried."""
@@ -159,7 +160,7 @@ class SchemePlanner:
         plans = [] if isinstance(found, Refused) else [plan for plan in found if isinstance(plan, MergedPlan)]
         fused = [scheme for scheme in self._readable(stages) if scheme.fused]
         for plan, scheme in product(plans, fused):
-            part = (self.pipeline.context, self.machine, self.assumed, self.options.microkernels)
+            part = (self.pipeline.context, self.machine, self.assumed, self.user)
             made = plan_merged(plan, scheme, *part)
             if isinstance(made, MergedPlan):
                 return made
@@ -202,8 +203,7 @@ class SchemePlanner:
         if not isinstance(scheme, Scheme) or not is_for_one(scheme, name):
             return None
         stage = self.pipeline.stage(name)
-        kernels = self.options.microkernels
-        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed, kernels)
+        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed, self.user)
         return None if isinstance(found, Misfit) else found
 
     def heeding(self, plans: Iterable[Plan]) -> list[Plan]:
@@ -215,8 +215,7 @@ class SchemePlanner:
             return plan
         if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
             plan = replace(plan, backwards=True)
-        kernels = self.options.microkernels
-        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts, kernels)
+        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts, self.user)
         return plan if isinstance(found, Misfit) else found
 
     def _is_given(self, name: str) -> bool:

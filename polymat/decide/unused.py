@@ -19,6 +19,7 @@ from polymat.plan.nest import MergedPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import tiled_loops
@@ -160,15 +161,15 @@ def _misfit(
     if wrong is None or isinstance(scheme, Misfit) or misfit_of_group(plan.group.stages, name, scheme):
         return wrong
     stage, assumed = found.pipeline.stage(name), assumed_sizes(found.pipeline, estimates)
-    kernels = options.microkernels
+    user = UserKernels.of(options.microkernels, found.pipeline)
     if isinstance(plan, TilePlan):
-        within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text}, kernels)
+        within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text}, user)
         return within if isinstance(within, Misfit) else wrong
     if isinstance(plan, MergedPlan) and scheme.fused:
-        made = plan_merged(plan, scheme, found.pipeline.context, machine, assumed, kernels)
+        made = plan_merged(plan, scheme, found.pipeline.context, machine, assumed, user)
         return made if isinstance(made, Misfit) else wrong
     if len(plan.group.stages) == 1 and is_for_one(scheme, name):
-        own = plan_loops(found.pipeline, stage, scheme, machine, assumed, kernels)
+        own = plan_loops(found.pipeline, stage, scheme, machine, assumed, user)
         return own if isinstance(own, Misfit) else wrong
     return wrong if plan.members or scheme.words("Call") else _of_no_tiles(stage, plan, scheme)
 

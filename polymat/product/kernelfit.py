@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field, replace
+from math import prod
 
 from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction
+from polymat.product.modelled import Extents
 from polymat.product.scheme import Atom, Pack, SchemeLoop, Sequence2, unrolled
 from polymat.product.schemefit import dims_of, operands, packed_factor, strip_of
 from polymat.product.schemetext import Misfit
 from polymat.userkernel import Microkernel
 
 MOST_APART = 1 << 15  # elements of a block on the stack: 256 KiB of doubles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UserKernels:
+    """The microkernels that schemes of a program may call.
+
+    inputs, outputs: how long the arrays of a call are along each dimension, which lie row by row.
+    """
+
+    kernels: Sequence[Microkernel] = ()
+    inputs: Extents = field(default_factory=dict)
+    outputs: Extents = field(default_factory=dict)
+
+    @staticmethod
+    def of(kernels: Sequence[Microkernel], pipeline: Pipeline) -> UserKernels:
+        """Those of a pipeline."""
+        inputs = {array.name: array.extents for array in pipeline.inputs}
+        return UserKernels(kernels, inputs, {name: pipeline.extents[name] for name in pipeline.outputs})
+
+    @property
+    def in_tiles(self) -> UserKernels:
+        """Those that schemes within tiles may call: tiles may keep their results elsewhere."""
+        return replace(self, outputs={})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,23 +68,18 @@ class KernelUse:
 
 
 def fitted_kernel(
-    name: str, microkernels: Sequence[Microkernel], atoms: Sequence[Atom], found: Contraction, stage: Stage
+    name: str, user: UserKernels, atoms: Sequence[Atom], found: Contraction, stage: Stage
 ) -> KernelUse | Misfit:
     """How the microkernel of a name computes the blocks of some atoms, or why it does not."""
-    kernel = next((each for each in microkernels if each.name == name), None)
+    kernel = next((each for each in user.kernels if each.name == name), None)
     if kernel is None:
-        known = ", ".join(each.name for each in microkernels)
+        known = ", ".join(each.name for each in user.kernels)
         hint = f"those of Options.microkernels are {known}" if known else "Options(microkernels=) has them"
         return Misfit(f"Call({name}) names no microkernel", hint)
     dtype = stage.dtype.dtype
     if dtype != kernel.dtype:
         return Misfit(
             f"{name} is for {kernel.dtype}, and {stage.name} is {dtype}", "Microkernel.dtype says it"
-        )
-    if kernel.points_apart > MOST_APART:
-        return Misfit(
-            f"a block of {name} by itself takes {kernel.points_apart} elements of the stack",
-            f"at most {MOST_APART}: result=(None, 1) takes rows at any distance",
         )
     block = _block(kernel, atoms, found)
     depth = _depth(atoms, found)
@@ -67,11 +89,25 @@ def fitted_kernel(
         hint = "R(k) of a summed dimension stands right around U and V: its points are the depth of a call"
         return Misfit(f"no loop of a sum is right around the blocks of {name}", hint)
     row, column = block
+    in_place = found.scale is None and all(
+        dim is None or stride in (None, _distance(stage, dim, user.outputs))
+        for dim, stride in zip(block, kernel.result, strict=True)
+    )
+    if kernel.points_apart > MOST_APART and not in_place:
+        return Misfit(
+            f"a block of {name} by itself takes {kernel.points_apart} elements of the stack",
+            f"at most {MOST_APART}: result=(None, 1) takes rows at any distance",
+        )
     sides = _operands(found, row, column)
     if isinstance(sides, Misfit):
         return sides
     use = KernelUse(kernel, row, column, depth, *sides)
-    return _strides(use, atoms, found) or use
+    return _strides(use, atoms, found, user.inputs) or use
+
+
+def _distance(stage: Stage, dim: str, outputs: Extents) -> int | None:
+    """Elements between neighbours of the result along a dimension, where that is a number."""
+    return _stride(tuple(map(Affine.name, stage.dims)), dim, outputs.get(stage.name))
 
 
 def _block(
@@ -121,12 +157,12 @@ def _operands(found: Contraction, row: str | None, column: str | None) -> tuple[
     return left, other if left is one else one
 
 
-def _strides(use: KernelUse, atoms: Sequence[Atom], found: Contraction) -> Misfit | None:
+def _strides(use: KernelUse, atoms: Sequence[Atom], found: Contraction, inputs: Extents) -> Misfit | None:
     """Whether operands are known to lie as the microkernel needs them."""
     for factor, dim, wanted in use.sides:
         if dim is None or wanted is None:
             continue
-        known = known_stride(factor, dim, atoms, found)
+        known = known_stride(factor, dim, atoms, found, inputs)
         if known == wanted:
             continue
         lies = "is not known" if known is None else f"is {known}"
@@ -137,8 +173,17 @@ def _strides(use: KernelUse, atoms: Sequence[Atom], found: Contraction) -> Misfi
     return None
 
 
-def known_stride(factor: Factor, dim: str, atoms: Sequence[Atom], found: Contraction) -> int | None:
-    """Elements between neighbours along a dimension in a block of these atoms, where that is a number."""
+def known_stride(
+    factor: Factor,
+    dim: str,
+    atoms: Sequence[Atom],
+    found: Contraction,
+    inputs: Extents,
+) -> int | None:
+    """Elements between neighbours along a dimension in a block of these atoms, where that is a number.
+
+    inputs: how long arrays are that lie row by row, by name.
+    """
     if dim not in factor.names():
         return 0
     for position, atom in enumerate(atoms):
@@ -148,6 +193,16 @@ def known_stride(factor: Factor, dim: str, atoms: Sequence[Atom], found: Contrac
             if dim == dims[-1]:
                 return 1
             return strip if strip > 1 and dim == dims[-2] else None
-    *further, last = factor.indices
-    alone = dim in last.names() and not any(dim in form.names() for form in further)
-    return 1 if alone and dim not in (last - Affine.name(dim)).names() else None
+    return _stride(factor.indices, dim, inputs.get(factor.source))
+
+
+def _stride(indices: Sequence[Affine], dim: str, extents: Sequence[Affine] | None) -> int | None:
+    """Elements between neighbours along a dimension in an array row by row, where that is a number."""
+    own = [(k, form.coefficient(dim)) for k, form in enumerate(indices) if dim in form.names()]
+    if not all(form.is_linear_in((dim,)) for form in indices):
+        return None
+    if [k for k, _ in own] == [len(indices) - 1]:
+        return own[0][1]
+    if extents is None or not all(form.is_constant for form in extents[own[0][0] + 1 :]):
+        return None
+    return sum(slope * prod(form.const for form in extents[k + 1 :]) for k, slope in own)

@@ -143,24 +143,28 @@ def _last_of(sizes: Sizes) -> Sizes:
     return found
 
 
-def register_shapes(of: SumShape, machine: Machine, lanes: int) -> list[tuple[float, RegisterShape]]:
+def register_shapes(
+    of: SumShape, machine: Machine, lanes: int, *, unrolls: bool = True
+) -> list[tuple[float, RegisterShape]]:
     """The quickest blocks of a sum, the quickest first, with seconds if all of its operands were near."""
     whole = np.array([[float(of.extents[dim]) for dim in of.summed]])
     found = {
         shape: float(shape.seconds(of, machine, whole, _last_of(whole))[0]) * (UNEVEN if shape.less else 1.0)
-        for shape in dict.fromkeys(all_shapes(of, machine, lanes))
+        for shape in dict.fromkeys(all_shapes(of, machine, lanes, unrolls=unrolls))
     }
     ordered = sorted(found, key=lambda shape: found[shape])
     near = [shape for shape in ordered if found[shape] <= NEAR_BLOCKS * found[ordered[0]]]
     return [(found[shape], shape) for shape in near[:KEPT_BLOCKS]]
 
 
-def all_shapes(of: SumShape, machine: Machine, lanes: int) -> Iterator[RegisterShape]:
-    """Blocks of one or two dimensions beside that of the vectors."""
-    most = machine.vector_registers
+def all_shapes(
+    of: SumShape, machine: Machine, lanes: int, *, unrolls: bool = True
+) -> Iterator[RegisterShape]:
+    """Blocks of one or two dimensions beside that of the vectors; without unrolled points one vector each."""
+    most, most_vectors = (machine.vector_registers, MOST_VECTORS) if unrolls else (1, 1)
     for vector in of.result:
         width = lanes if of.extents[vector] >= lanes else 1
-        for vectors in range(1, min(MOST_VECTORS, max(1, of.extents[vector] // width)) + 1):
+        for vectors in range(1, min(most_vectors, max(1, of.extents[vector] // width)) + 1):
             wide = (vector, vectors * width)
             for rows in _rows(of, vector, most // vectors):
                 sizes = (*rows, wide)

@@ -59,7 +59,8 @@ class Modelled:
     """A contraction for which a scheme is chosen.
 
     every: how many points there are of each dimension.  accesses: of the left and the right operand, and of
-    the result.  lanes: elements of a vector.  threads: that share out `shared`, or 1.
+    the result.  lanes: elements of a vector.  unrolls: whether blocks have several vectors, of several rows.
+    threads: that share out `shared`, or 1.
     """
 
     found: Contraction
@@ -67,6 +68,7 @@ class Modelled:
     accesses: tuple[ArrayAccess, ArrayAccess, ArrayAccess]
     machine: Machine
     lanes: int
+    unrolls: bool = True
     threads: int = 1
     shared: str | None = None
 
@@ -78,6 +80,8 @@ class Modelled:
         estimates: Mapping[str, int],
         machine: Machine,
         lanes: int,
+        *,
+        unrolls: bool = True,
     ) -> Modelled:
         """The contraction of a stage at the estimates; extents: of all arrays."""
         result = Factor(stage.ref, tuple(map(Affine.name, stage.dims)))
@@ -86,7 +90,7 @@ class Modelled:
         )
         written = ArrayAccess.of(result, found, extents, estimates, writes=True)
         every = {dim: max(1, round(found.length(dim, estimates))) for dim in found.bounds}
-        return Modelled(found, every, (left, right, written), machine, lanes)
+        return Modelled(found, every, (left, right, written), machine, lanes, unrolls)
 
     @cached_property
     def nest(self) -> LoopNest:

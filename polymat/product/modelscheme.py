@@ -67,7 +67,7 @@ def _solved(of: Modelled) -> _Solved:
         (seconds, copied, shape, block)
         for copied in product((False, True), repeat=2)
         for shape in (sum_shape(of, copied),)
-        for seconds, block in register_shapes(shape, of.machine, of.lanes)
+        for seconds, block in register_shapes(shape, of.machine, of.lanes, unrolls=of.unrolls)
     ]
     best: _Solved | None = None
     quickest = sorted(tried, key=lambda each: each[0])

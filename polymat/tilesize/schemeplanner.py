@@ -12,6 +12,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.pairwise import shipped_ranker
+from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.planscheme import loop_atoms, shared_text
@@ -20,7 +21,7 @@ from polymat.plan.tile import MOST_TILED, Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
-from polymat.product.kernelfit import fitted_kernel
+from polymat.product.kernelfit import UserKernels, fitted_kernel
 from polymat.product.learned import ranked_schemes
 from polymat.product.matching import contraction_of
 from polymat.product.modelled import Extents, Modelled
@@ -38,9 +39,7 @@ from polymat.tilesize.loopschemes import (
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.register import in_rows
-from polymat.userkernel import Microkernel
 
-Microkernels = Sequence[Microkernel]
 _GIVEN = "loops as Options.scheme says"
 
 
@@ -51,7 +50,7 @@ def plan_scheme(
     machine: Machine,
     estimates: Mapping[str, int],
     usual: KernelPlan | None,
-    microkernels: Microkernels = (),
+    user: UserKernels,
 ) -> SchemePlan | KernelPlan:
     """The plan of a stage by its scheme; an `OptionError` at the stage where it has none.
 
@@ -68,14 +67,14 @@ def plan_scheme(
         raise misfit_error(
             stage, Misfit(refused, "schemes are for sums of products of two arrays over boxes")
         )
-    made = _fitting(stage, scheme, found, machine, microkernels)
+    made = _fitting(stage, scheme, found, machine, user)
     if isinstance(made, Misfit):
         raise misfit_error(stage, made)
     return made
 
 
 def _fitting(
-    stage: Stage, scheme: Scheme, found: Contraction, machine: Machine, microkernels: Microkernels
+    stage: Stage, scheme: Scheme, found: Contraction, machine: Machine, user: UserKernels
 ) -> SchemePlan | Misfit:
     """The plan of a contraction by a scheme, or why that is none of it."""
     lanes = blocks_of(machine, stage.dtype.size).lanes
@@ -85,7 +84,7 @@ def _fitting(
     plan = _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
     if scheme.kernel is None:
         return plan
-    called = fitted_kernel(scheme.kernel, microkernels, atoms, found, stage)
+    called = fitted_kernel(scheme.kernel, user, atoms, found, stage)
     return called if isinstance(called, Misfit) else replace(plan, called=called)
 
 
@@ -95,7 +94,7 @@ def plan_part(
     context: Domain,
     machine: Machine,
     estimates: Mapping[str, int],
-    microkernels: Microkernels,
+    user: UserKernels,
     *,
     in_tiles: bool = True,
 ) -> SchemePlan | Misfit | None:
@@ -106,7 +105,8 @@ def plan_part(
     first = atoms[0]
     if in_tiles and isinstance(first, SchemeLoop) and first.kind == "Par":
         return Misfit(f"{first} stands within a tile", "tiles are shared out: Par stands in front of them")
-    return _fitting(stage, Scheme(tuple(atoms)), found, machine, microkernels)
+    user = user.in_tiles if in_tiles else user
+    return _fitting(stage, Scheme(tuple(atoms)), found, machine, user)
 
 
 def plan_merged(
@@ -115,12 +115,10 @@ def plan_merged(
     context: Domain,
     machine: Machine,
     estimates: Mapping[str, int],
-    microkernels: Microkernels,
+    user: UserKernels,
 ) -> MergedPlan | Misfit | None:
     """A product with what scales it and adds to it, in the loops of a scheme that is fused with these."""
-    inner = plan_part(
-        usual.stage, scheme.atoms[1:], context, machine, estimates, microkernels, in_tiles=False
-    )
+    inner = plan_part(usual.stage, scheme.atoms[1:], context, machine, estimates, user, in_tiles=False)
     if not isinstance(inner, SchemePlan):
         return inner
     return replace(
@@ -140,12 +138,12 @@ def plan_loops(
     scheme: Scheme,
     machine: Machine,
     estimates: Mapping[str, int],
-    microkernels: Microkernels,
+    user: UserKernels,
 ) -> Plan | Misfit:
     """The plan of a stage by itself, no product of two arrays, in the loops and tiles of its scheme."""
     group = Group((stage.name,))
     tiled, atoms = tiled_product(scheme, stage.dims)
-    part = (pipeline.context, machine, estimates, microkernels)
+    part = (pipeline.context, machine, estimates, user)
     product = plan_part(stage, atoms, *part) if tiled.dims else None
     if isinstance(product, Misfit):
         return product
@@ -204,20 +202,20 @@ def plan_model(
     machine: Machine,
     estimates: Mapping[str, int],
     threads: int,
-    *,
-    learned: bool = False,
+    options: Options,
 ) -> SchemePlan:
     """The plan of such a stage by the scheme that the model chooses at the estimates.
 
-    extents: of all arrays.  learned: or the variant of it that the learned ranker has first.
+    extents: of all arrays.  options: whether it has vectors and unrolled points, and whether it is that
+    scheme or the variant of it that the learned ranker has first.
     """
     found = contraction_of(stage, context, estimates)
     if found is None:
         raise InternalError(f"bug in polymat: {stage.name} is no contraction")
-    lanes = blocks_of(machine, stage.dtype.size).lanes
-    modelled = Modelled.of(stage, found, extents, estimates, machine, lanes)
+    lanes = blocks_of(machine, stage.dtype.size).lanes if options.vector else 1
+    modelled = Modelled.of(stage, found, extents, estimates, machine, lanes, unrolls=options.unroll)
     scheme, why = model_scheme(modelled, threads), "as the model of data movement chooses"
-    if learned:
+    if options.blocks == "learned":
         ranked = ranked_schemes(modelled, scheme, threads, shipped_ranker())
         scheme, why = ranked.schemes[0], f"the first of {len(ranked.schemes)} variants by {ranked.by}"
     atoms = fitted(scheme, found, lanes)

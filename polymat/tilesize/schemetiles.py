@@ -13,6 +13,7 @@ from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import AnyAtom, Atom, GroupAtom, Pack, Scheme, SchemeLoop, scheme_text
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import (
@@ -22,7 +23,7 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
-from polymat.tilesize.schemeplanner import Microkernels, is_modelled, plan_part
+from polymat.tilesize.schemeplanner import is_modelled, plan_part
 
 _BLOCKS = "Call of a microkernel is for sums of products of two arrays over boxes"
 _SIZES = "tiles begin where every stage has a point, and their scratchpads have 64 MiB at most"
@@ -235,7 +236,7 @@ def with_inner_loops(
     machine: Machine,
     estimates: Mapping[str, int],
     schemes: Mapping[str, str],
-    microkernels: Microkernels,
+    user: UserKernels,
 ) -> TilePlan | Misfit:
     """The plan with the loops within its tiles, and tiles in tiles, that schemes of its stages say."""
     plan = with_nest(plan, schemes, products_of(pipeline, schemes, estimates))
@@ -243,7 +244,7 @@ def with_inner_loops(
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
         if not isinstance(scheme, Scheme):
             continue
-        made = _within(plan, member, pipeline, machine, estimates, scheme, microkernels)
+        made = _within(plan, member, pipeline, machine, estimates, scheme, user)
         if isinstance(made, Misfit):
             return made
         if made is not None:
@@ -260,12 +261,12 @@ def _within(
     machine: Machine,
     estimates: Mapping[str, int],
     scheme: Scheme,
-    microkernels: Microkernels,
+    user: UserKernels,
 ) -> NestPlan | Misfit | None:
     """The loops of a stage in a tile that its scheme says; None where it says none."""
     stage, loops = pipeline.stage(member.stage), plan.loops[member.stage]
     atoms = tiled_product(scheme, _tiled_dims(member))[1]
-    product = plan_part(stage, atoms, pipeline.context, machine, estimates, microkernels)
+    product = plan_part(stage, atoms, pipeline.context, machine, estimates, user)
     if isinstance(product, SchemePlan) and not member.private:
         points = {str(dim): member.points(level, plan.sizes[level]) for level, dim in enumerate(member.dims)}
         return _too_large(product.scheme.own, points) or product
@@ -286,9 +287,8 @@ def _too_large(atoms: Sequence[Atom], points: Mapping[str, int]) -> Misfit | Non
     """Why a tile, which has so many points along some dimensions, has less than an atom takes."""
     for atom in atoms:
         if not isinstance(atom, Pack) and atom.size > points.get(atom.dim, atom.size):
-            return Misfit(
-                f"{atom} takes more points than a tile has", f"tiles have {points[atom.dim]} of {atom.dim}"
-            )
+            text = f"{atom} takes more points than a tile has"
+            return Misfit(text, f"tiles have {points[atom.dim]} of {atom.dim}")
     return None
 
 

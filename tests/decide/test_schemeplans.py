@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polymat as pm
@@ -14,6 +15,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.schemetext import read_scheme
+from tests.tolerance import assert_close
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
 A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, N])
@@ -119,3 +121,20 @@ def test_the_learned_ranker_without_effect_is_an_error() -> None:
     asked = request_for((C + 1.0).named("D"), options=pm.Options(blocks="learned"))
     with pytest.raises(pm.OptionError, match=r"Options\.blocks='learned' has no effect: no stage"):
         compile_request(asked)
+
+
+@pytest.mark.parametrize("blocks", ["model", "learned"])
+@pytest.mark.parametrize("switch", ["vector", "unroll"])
+def test_blocks_of_the_model_heed_what_is_switched_off(blocks: str, switch: str) -> None:
+    product = (A @ B).named("P")
+    options: dict[str, Any] = {switch: False}
+    plan = plans(product, blocks=blocks, **options)["P"]
+    assert isinstance(plan, SchemePlan)
+    text = str(plan.scheme)
+    assert ("V(" in text) == (switch != "vector")
+    assert ("U(" in text or "seq(" in text) == (switch != "unroll")
+    asked = pm.Options(blocks=blocks, threads=1, **options)  # type: ignore[arg-type]
+    program = pm.compile(product, inputs=[A, B], options=asked)
+    for m, n, k in ((13, 17, 9), (1, 1, 1), (70, 33, 50)):
+        a, b = np.random.default_rng(m).random((m, k)), np.random.default_rng(n).random((k, n))
+        assert_close(program(a, b), program.reference(a, b), roundings=4 * k + 4)

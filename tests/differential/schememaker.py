@@ -91,9 +91,13 @@ class Maker:
     def _shared_out(self, name: str, result: str, text: str) -> str:
         """The scheme within tiles that threads share."""
         dims = self.rng.sample(result, self.rng.randint(1, min(3, len(result))))
-        tiles = [f"T({dim}, {self.rng.choice([40, 41, 56])})" for dim in dims]
+        tiles = [f"T({dim}, {self.tile(40, 41, 56)})" for dim in dims]
         atoms = text[1:-1] if "Par" not in text else text[text.index("), ") + 3 : -1]
         return atoms_text([f"fuse({name})", f"Par({'*'.join(dims)})", *tiles, atoms])
+
+    def tile(self, *sizes: int) -> int:
+        """One of these sizes of tiles around blocks of four vectors of up to eight lanes, more for longer ones."""
+        return self.rng.choice(sizes) * max(1, self.lanes // 8)
 
     def loops(self, out: Any, result: str, summed: str = "", *, any_order: bool = True) -> Drawn:
         """A stage by itself, whose loops may be tiled; summed: what it sums over."""

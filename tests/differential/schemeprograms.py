@@ -284,9 +284,10 @@ def product_then_map(m: Maker) -> Drawn:
     last = m.function("Q", {i: _upto(M), j: _upto(N)}, out(i, j) * out(i, j) + out(i, j))
     drawn = m.contraction(out, "ij", "k", {a: "ik", b: "kj"})
     text = drawn.schemes[out.name]
-    if "fuse" in text or "Par" in text or m.rng.random() < 0.3:
+    says_tiles = "fuse" in text or "Par" in text or text.startswith(("[T(i", "[T(j"))
+    if says_tiles or m.rng.random() < 0.3:
         return Drawn([last], m.inputs, m.extents, drawn.schemes | m.loops(last, "ij").schemes)
-    tiles = [f"T({dim}, {m.rng.choice([40, 48])})" for dim in m.rng.sample("ij", m.rng.randint(1, 2))]
+    tiles = [f"T({dim}, {m.tile(40, 48)})" for dim in m.rng.sample("ij", m.rng.randint(1, 2))]
     schemes = {out.name: text, last.name: atoms_text([f"fuse({out.name})", *tiles])}
     return Drawn([last], m.inputs, m.extents, schemes)
 

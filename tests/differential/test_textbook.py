@@ -145,6 +145,7 @@ def test_a_recurrent_cell() -> None:
         Case(Condition(t, ">=", 1), pm.Tanh(back(t, i) + given(t, i))),
     ]
     run = pm.compile(h, inputs=[w, u, x], name="cell")
+    assert "_pm_team_times(_pm_extent(" in run.source  # threads wake up once for all steps
     for steps, size, width in ((0, 3, 2), (1, 1, 1), (7, 19, 5)):
         arrays = RNG.random((size, size)) / size, RNG.random((size, width)), RNG.random((steps, width))
         expected = np.zeros((steps + 1, size))

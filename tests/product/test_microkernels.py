@@ -128,6 +128,43 @@ def test_a_block_apart_has_a_bound() -> None:
     assert "result=(None, 1)" in said[1]
 
 
+def test_a_block_that_is_added_to_the_result_where_it_lies_has_none() -> None:
+    wide = plain(result=(20000, 1))
+    options = pm.Options(scheme={"C": PLAIN}, microkernels=(wide,), cflags=QUICK)
+    program = pm.compile((A @ B).named("C"), name="product", inputs=[A, B], sizes={N: 20000}, options=options)
+    check(program, [(13, 20000, 2), (5, 20000, 1)])
+    C = Matrix(Double, "D", [M, N])
+    scaled, merged = pm.gemm(A, B, C, 2.0, 0.5).named("C"), PLAIN.replace("[", "[fuse(tmp_A_B), ")
+    options = pm.Options(scheme={"C": merged}, microkernels=(wide,), cflags=QUICK)
+    with pytest.raises(OptionError, match="takes 100008 elements of the stack"):  # its blocks are scaled
+        pm.compile(scaled, name="product", inputs=[A, B, C], sizes={N: 20000}, options=options)
+
+
+def test_strides_that_sizes_fix_are_known() -> None:
+    options = pm.Options(scheme={"C": PLAIN}, microkernels=(plain(left=(9, 1), right=(17, 1)),), cflags=QUICK)
+    program = pm.compile(
+        (A @ B).named("C"), name="product", inputs=[A, B], sizes={K: 9, N: 17}, options=options
+    )
+    check(program, [(13, 17, 9), (5, 17, 9), (6, 17, 9)])
+
+
+def test_strides_of_arrays_of_three_dimensions_are_known_as_well() -> None:
+    (i, j, k), own = (pm.Variable(Int, name) for name in "ijk"), [pm.Interval(Int, 0, s - 1) for s in (M, N)]
+    stack, wide = pm.Image(Double, "S", [M, 4, 5]), Matrix(Double, "B", [5, N])
+    out = pm.Reduction(([i, j], own), ([i, j, k], [*own, pm.Interval(Int, 0, 4)]), Double, "C")
+    out.defn = [pm.Reduce(out(i, j), stack(i, 2, k) * wide(k, j), pm.Op.Sum)]
+    for left in ((20, 1), (10, 1)):
+        options = pm.Options(scheme={"C": PLAIN}, microkernels=(plain(left=left),), cflags=QUICK)
+        if left != (20, 1):
+            with pytest.raises(OptionError, match="needs a stride of 10 along i of S, which is 20"):
+                pm.compile(out, inputs=[stack, wide], options=options)
+            continue
+        program = pm.compile(out, name="product", inputs=[stack, wide], options=options)
+        for m, n in ((13, 17), (6, 8), (1, 1)):
+            s, b = np.random.default_rng(m).random((m, 4, 5)), np.random.default_rng(n).random((5, n))
+            assert_close(program(s, b), s[:, 2] @ b, roundings=30)
+
+
 def test_large_blocks_say_whose_rest_is_unrolled() -> None:
     scheme = "[R(i), R(j), R(k), U(i, 32), U(j, 32), Call(block)]"
     said = refused(scheme, microkernel("block", Double, 32, 32))[0]

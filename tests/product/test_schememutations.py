@@ -12,6 +12,7 @@ from polymat import Float, Image, Int, Interval, Op, OptionError, Parameter, Red
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
+from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.schemeplanner import plan_scheme
@@ -50,7 +51,8 @@ def changed(text: str, rng: Random) -> str:
 def refusal(pipeline: Pipeline, text: str, machine: Machine) -> OptionError | None:
     """Why the product has no such scheme; None where it has."""
     try:
-        plan = plan_scheme(pipeline.stage("C"), text, pipeline.context, machine, {}, None)
+        user = UserKernels.of((), pipeline)
+        plan = plan_scheme(pipeline.stage("C"), text, pipeline.context, machine, {}, None, user)
     except OptionError as told:
         return told
     return None if str(read_scheme(text)) in plan.reason else OptionError("another scheme was planned")

@@ -31,15 +31,18 @@ SOURCE = (
 
 int team(int threads, double work, double threshold) { return _pm_team(threads, work, threshold); }
 
-/* The team where one costs 100 operations awake and 10000 asleep, `wait` nanoseconds after a call. */
-int paying_team(int threads, double work, ptrdiff_t wait)
+/* The team where one costs 100 operations awake and 10000 asleep, `wait` nanoseconds after a call, of so many
+   times that work. */
+int paying_team(int threads, double work, ptrdiff_t wait, double times)
 {
     (void)_pm_team_paying(2, 1e3, 100, 1e4);
     _pm_team_leave();
     const int64_t left = _pm_team_clock();
     while (_pm_team_clock() - left < wait)
         continue;
+    _pm_team_times(times);
     const int team = _pm_team_paying(threads, work, 100, 1e4);
+    _pm_team_times(1);
     _pm_team_leave();
     return team;
 }
@@ -98,7 +101,7 @@ def library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(built.path))
     built.release()
     loaded.team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_double]
-    loaded.paying_team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_ssize_t]
+    loaded.paying_team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_double]
     loaded.take.restype = ctypes.c_void_p
     loaded.take.argtypes = [ctypes.c_size_t]
     loaded.give.argtypes = [ctypes.c_void_p]
@@ -226,12 +229,22 @@ def test_team_is_one_thread_for_little_work(library: ctypes.CDLL) -> None:
 )
 def test_a_team_has_to_pay(library: ctypes.CDLL, threads: int, work: float, wait: int, team: int) -> None:
     """Two threads save half of the work, three two thirds; threads that sleep cost more."""
-    assert library.paying_team(threads, work, wait) == team
+    assert library.paying_team(threads, work, wait, 1.0) == team
 
 
 def test_a_team_that_is_awake_pays_earlier(library: ctypes.CDLL) -> None:
     # The process may be interrupted between two calls for longer than threads wait.
-    assert any(library.paying_team(2, 201.0, 0) == 2 for _ in range(1000))
+    assert any(library.paying_team(2, 201.0, 0, 1.0) == 2 for _ in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("work", "times", "team"), [(1e3, 1, 1), (1e3, 19, 1), (1e3, 20, 2), (2e4, 1, 2), (199, 1e9, 1)]
+)
+def test_a_team_wakes_up_once_for_all_steps(
+    library: ctypes.CDLL, work: float, times: float, team: int
+) -> None:
+    assert library.paying_team(2, work, 1000000, times) == team
+    assert library.paying_team(2, 1e3, 1000000, 1.0) == 1
 
 
 @pytest.mark.parametrize(

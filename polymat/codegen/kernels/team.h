@@ -6,6 +6,7 @@
 
 _PM_SHARED int _pm_team_had(int threads);
 _PM_SHARED int _pm_team_worth(int threads, double work, double asleep);
+_PM_SHARED void _pm_team_times(double times);
 _PM_SHARED void _pm_team_leave(void);
 
 /* Threads a parallel region may use. */

@@ -116,11 +116,20 @@ static inline int _pm_team_awake(void)
 static _Atomic int _pm_team_calls;
 static _Thread_local int _pm_team_counted;
 
+/* How often what is weighed next is done, one step after the other: a team wakes up once for all of them. */
+static _Thread_local double _pm_team_repeated = 1.0;
+
+_PM_SHARED __attribute__((noinline)) void _pm_team_times(double times)
+{
+    _pm_team_repeated = times;
+}
+
 /* Threads that it pays to use now for what is worth an awake region: with the team asleep sharing must save
    more, and calls that run at the same time divide the processor among themselves. */
 _PM_SHARED __attribute__((noinline)) int _pm_team_worth(int threads, double work, double asleep)
 {
-    const int pays = work * (threads - 1) >= asleep * threads || _pm_team_awake();
+    const double all = work * _pm_team_repeated;
+    const int pays = all * (threads - 1) >= asleep * threads || _pm_team_awake();
     int team = pays ? _pm_team_had(threads) : 1;
     if (team > 1) {
         if (!_pm_team_counted) {

@@ -8,7 +8,7 @@ from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, Declare
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
-from polymat.codegen.products.schemeplace import ONE, Copied, LoopPlace, Span, times
+from polymat.codegen.products.schemeplace import ONE, Copied, LoopPlace, Span, folded, times
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
@@ -83,7 +83,7 @@ class CopyWriter:
         """How far neighbours in a block are apart along a dimension."""
         if factor in place.copies:
             return place.copies[factor].step(dim)
-        return self.writer.bodies.step(factor.source, factor.indices, dim)
+        return folded(self.writer.bodies.step(factor.source, factor.indices, dim))
 
 
 def _layout(array: str, dims: Sequence[str], strip: int, place: LoopPlace) -> Copied:

@@ -28,7 +28,7 @@ from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.plan.schemeplan import SchemePlan
-from polymat.product.kernelfit import KernelUse
+from polymat.product.kernelfit import MOST_APART, KernelUse
 from polymat.product.scheme import Atom
 
 
@@ -57,6 +57,8 @@ class KernelCaller:
             result = self.sums.result(place.point({}))
             return self._calls(atoms, count, place, (result, *self.steps), rest)
         (row, column), size = self.use.kernel.strides_apart, self.use.kernel.points_apart
+        if size > MOST_APART:
+            raise InternalError(f"bug in polymat: {self.stage.name} lies otherwise than its blocks need it")
         apart = Id(self.loops.fresh("block"))
         strides = (Literal(str(row)), Literal(str(column)))
         return (

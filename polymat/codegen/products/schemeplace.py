@@ -112,6 +112,18 @@ def times(one: CExpr, other: CExpr) -> CExpr:
     return other if one == ONE else one if other == ONE else CBinary("*", one, other)
 
 
+def folded(value: CExpr) -> CExpr:
+    """A number for products and sums of numbers, which C would compute as ints."""
+    if not isinstance(value, CBinary) or value.op not in ("*", "+"):
+        return value
+    one, other = folded(value.left), folded(value.right)
+    if value.op == "*":
+        return times(one, other)
+    if isinstance(one, Literal) and isinstance(other, Literal):
+        return Literal(str(int(one.text) + int(other.text)))
+    return CBinary("+", one, other)
+
+
 def moved(point: Mapping[str, CExpr], offsets: Mapping[str, int]) -> dict[str, CExpr]:
     """A point moved by so many indices."""
     return {dim: plus(value, offsets.get(dim, 0)) for dim, value in point.items()}

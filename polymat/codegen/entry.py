@@ -26,6 +26,7 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
     Subscript,
+    exported,
     names_in,
 )
 from polymat.codegen.c.needs import Need, Piece
@@ -158,7 +159,7 @@ class Entry:
         unpacked = [s for s in arguments if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
-        return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+        return exported("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body))
 
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
         """`_pm_rows`: some rows of each nest."""
@@ -290,4 +291,4 @@ class Entry:
         unpacked = [s for s in self._unpack_sizes(sizes) if s.name in names_in(body)]
         silent = [] if unpacked else [Evaluate(Cast("void", Id("_pm_sizes")))]
         parameters = (CParameter("const ptrdiff_t *", "_pm_sizes"),)
-        return CFunction("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)
+        return exported("double", "_pm_work", parameters, (*unpacked, *silent, *body))

@@ -13,6 +13,7 @@ from polymat.codegen.c.ctree import (
     CFunction,
     CUnary,
     Declare,
+    Field,
     For,
     Id,
     If,
@@ -24,6 +25,8 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.othernames import with_parts
 from polymat.codegen.c.scopes import changed, declared, own_expressions, pragma_names
 from polymat.dataclass import dataclass
+
+GIVEN = "_pm_args"  # the parameter that points to a structure, whose values last
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,16 @@ class Filler:
 
     def _is_steady(self, values: Sequence[CExpr]) -> bool:
         """Whether these values are the same all over the scope of their names."""
-        return all(isinstance(value, Id) and value.name not in self.unsteady for value in values)
+        return all(map(self._is_lasting, values))
+
+    def _is_lasting(self, value: CExpr) -> bool:
+        match value:
+            case Id(name):
+                return name not in self.unsteady
+            case Field(Id(name)):
+                return name == GIVEN
+            case _:
+                return False
 
     def _statement(self, statement: Stmt, before: Sequence[Stmt]) -> tuple[Stmt, list[Declare]]:
         """A statement with structures in its calls, and what has to be declared before it.

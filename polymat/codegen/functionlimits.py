@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from polymat.codegen.c.ctree import CFunction
-from polymat.codegen.c.render import function_text
+from polymat.codegen.c.ctree import CFunction, Structure
 from polymat.codegen.given import with_structures
 from polymat.codegen.program import Program
-from polymat.codegen.shortened import in_parts, is_parted
+from polymat.codegen.shortened import in_parts, lines_over
 
 MOST_ARGUMENTS = 12  # of a function, those of the library, which a test counts, as well
-MOST_LINES = 60  # of a function that runs others, and of any in the library
+MOST_LINES = 60  # of a function, with copies of a statement for several points as one
 SHORTER = (0.85, 0.7)  # shares of these lines: parts need some for what they are given
+
+# Of each function, by its name: itself behind its parts, and the types of what these leave.
+Parts: TypeAlias = Mapping[str, tuple[tuple[CFunction, ...], tuple[Structure, ...]]]
 
 
 def within_limits(program: Program) -> Program:
@@ -22,31 +25,40 @@ def within_limits(program: Program) -> Program:
     Those that C programs call keep theirs.
     """
     functions = program.file.functions
-    parts = {each.name: in_parts(each, MOST_LINES) for each in functions if is_parted(each)}
-    for share in (*SHORTER, 0.0):
-        cut = tuple(each for f in functions for each in (parts[f.name][0] if f.name in parts else (f,)))
-        made, structures = with_structures(functions if len(cut) == len(functions) else cut, MOST_ARGUMENTS)
-        long = {each.name for each in made if lines(each) > MOST_LINES}
-        again = [f for f in functions if f.name in parts and not long.isdisjoint(_names(parts[f.name][0]))]
-        if not again or not share:
+    parts: Parts = {each.name: in_parts(each, MOST_LINES) for each in functions}
+    made, structures = _given(functions, parts)
+    for share in SHORTER:
+        over = _over(parts, made)
+        again = {each.name: in_parts(each, int(MOST_LINES * share)) for each in functions if over[each.name]}
+        if not again:
             break
-        parts |= {each.name: in_parts(each, int(MOST_LINES * share)) for each in again}
+        trial = _given(functions, {**parts, **again})
+        less = _over({**parts, **again}, trial[0])
+        better = {name: found for name, found in again.items() if less[name] < over[name]}
+        parts = {**parts, **better}
+        made, structures = trial if len(better) == len(again) else _given(functions, parts)
     if made is functions:
         return program
     left = [each for _, types in parts.values() for each in types]
-    owned = {name: _names(each) for name, (each, _) in parts.items()}
-    groups = tuple(
-        tuple(part for name in names for part in owned.get(name, (name,))) for names in program.groups
-    )
+    groups = tuple(tuple(each for name in names for each in _names(parts, name)) for names in program.groups)
     file = replace(program.file, functions=made, structures=(*left, *structures))
     return replace(program, file=file, groups=groups)
 
 
-def _names(functions: Sequence[CFunction]) -> tuple[str, ...]:
-    return tuple(each.name for each in functions)
+def _given(
+    functions: tuple[CFunction, ...], parts: Parts
+) -> tuple[tuple[CFunction, ...], tuple[Structure, ...]]:
+    """All parts, with structures of their parameters."""
+    cut = tuple(part for each in functions for part in parts[each.name][0])
+    return with_structures(functions if len(cut) == len(functions) else cut, MOST_ARGUMENTS)
 
 
-def lines(function: CFunction) -> int:
-    """The lines of a function, the comment before it left out."""
-    comment = function.comment.count("\n") + 1 if function.comment else 0
-    return function_text(function).count("\n") - comment
+def _over(parts: Parts, made: Sequence[CFunction]) -> dict[str, int]:
+    """By how many lines the parts of each function are too long."""
+    over = {each.name: lines_over(each, MOST_LINES) for each in made}
+    return {name: sum(over[part.name] for part in found) for name, (found, _) in parts.items()}
+
+
+def _names(parts: Parts, name: str) -> tuple[str, ...]:
+    """The names of a function and its parts; of what is no function of C, its own."""
+    return tuple(each.name for each in parts[name][0]) if name in parts else (name,)

@@ -32,11 +32,20 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.freenames import with_values
-from polymat.codegen.c.scopes import changed, declared, every, own_expressions, pragma_names, redeclared
-from polymat.codegen.fillers import Filler, Handed
+from polymat.codegen.c.scopes import (
+    called_by,
+    changed,
+    declared,
+    every,
+    own_expressions,
+    pragma_names,
+    redeclared,
+)
+from polymat.codegen.fillers import GIVEN, Filler, Handed
 from polymat.dataclass import dataclass
+from polymat.memo import remembered
 
-GIVEN = "_pm_args"  # the parameter that points to the structure
+SELDOM = 4  # places that read a value of the structure where it lies, in a function that runs others
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ def with_structures(
 
 def _called(function: CFunction, wide: Mapping[str, CFunction]) -> Iterator[tuple[str, Site]]:
     """The calls of some functions in another one, by their names."""
-    if not any(isinstance(node, CCall) and node.function in wide for node in expressions(function.body)):
+    if called_by(function).isdisjoint(wide):
         return
     own = {each.name for each in function.parameters} | declared(function.body)
     lasting = frozenset(own - changed(function.body) - redeclared(function.body))
@@ -123,13 +132,14 @@ def _handed(function: CFunction, chosen: Sequence[int]) -> Handed:
     return Handed(structure, f"_pm_for_{stem}", fields, rest)
 
 
+@remembered
 def _receiving(function: CFunction, handed: Handed) -> CFunction:
     """The function with the values of the structure by the names of the parameters that it had."""
     fields, rest = handed.structure.fields, tuple(function.parameters[number] for number in handed.rest)
     if not fields:
         return replace(function, parameters=rest)
-    lost, once = changed(function.body), _read_once(function.body)
-    placed = {field.name: _of(field) for field in fields if field.name in once}
+    lost, seldom = changed(function.body), _seldom_read(function)
+    placed = {field.name: _of(field) for field in fields if field.name in seldom}
     read = (
         Declare(field.ctype if field.name in lost else _constant(field.ctype), field.name, _of(field))
         for field in fields
@@ -140,13 +150,19 @@ def _receiving(function: CFunction, handed: Handed) -> CFunction:
     return replace(function, parameters=(given, *rest), body=(*read, *body))
 
 
-def _read_once(statements: Sequence[Stmt]) -> set[str]:
-    """The names that are read in one place alone, outside of loops, and mean the same in all scopes."""
+def _seldom_read(function: CFunction) -> set[str]:
+    """The names that need no variable: that mean the same in all scopes, and are read in one place.
+
+    That is outside of loops; in a function that runs others it is a few, anywhere.
+    """
+    statements = function.body
     counted = Counter(node.name for node in expressions(statements) if isinstance(node, Id))
     loops = [each for each in every(statements) if isinstance(each, For)]
-    repeated = names_in(loops).union(*map(pragma_names, loops))
-    once = {name for name, count in counted.items() if count == 1}
-    return once - repeated - changed(statements) - redeclared(statements)
+    told = set[str]().union(*map(pragma_names, loops))
+    most = SELDOM if function.runs_others else 1
+    repeated = told if function.runs_others else told | names_in(loops)
+    seldom = {name for name, count in counted.items() if count <= most}
+    return seldom - repeated - changed(statements) - redeclared(statements)
 
 
 def _of(field: CParameter) -> Field:

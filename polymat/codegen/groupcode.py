@@ -76,7 +76,8 @@ class GroupCode:
         if not any(isinstance(each, Block) for each in statements):
             return (), statements
         body = statements[0].body if isinstance(statements[0], Block) and len(statements) == 1 else statements
-        function = CFunction("void", self.name, parameters, tuple(body), f"group {self.number}: {self.plan}")
+        comment = f"group {self.number}: {self.plan}"
+        function = CFunction("void", self.name, parameters, tuple(body), comment, runs_others=True)
         return (function,), [Evaluate(CCall(self.name, tuple(Id(each.name) for each in parameters)))]
 
 

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     Ternary,
+    exported,
 )
 from polymat.codegen.c.render import prototype
 from polymat.codegen.smallcalls import SmallCalls
@@ -41,7 +42,7 @@ def public_function(
     if small is not None and not small.sizes:
         silent = [Evaluate(Cast("void", Id(names.get("scalar", s.name)))) for s in signature.scalars]
         whole = (first, *silent, *small.branch(names))
-        return CFunction("int", signature.name, tuple(parameters), whole, static=False)
+        return exported("int", signature.name, parameters, whole)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
     body: list[Stmt] = [first, *(small.branch(names) if small is not None else ())]
     body.append(Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]"))
@@ -66,7 +67,7 @@ def public_function(
     threads = Ternary(alone, Literal("1"), CCall("omp_get_max_threads", ()))
     arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), threads)
     body.append(Return(CCall("_pm_entry", arguments)))
-    return CFunction("int", signature.name, tuple(parameters), tuple(body), static=False)
+    return exported("int", signature.name, parameters, body)
 
 
 def _parameters(signature: Signature, names: Names) -> list[CParameter]:
@@ -86,7 +87,7 @@ def _parameters(signature: Signature, names: Names) -> list[CParameter]:
 
 def header_text(signature: Signature, names: Names) -> str:
     """The text of the header that ships with a library."""
-    function = CFunction("int", signature.name, tuple(_parameters(signature, names)), (), static=False)
+    function = exported("int", signature.name, _parameters(signature, names))
     guard = f"POLYMAT_{signature.name.upper()}_H"
     lines = [
         f"/* {signature.name}: compiled by polymat.",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from polymat.codegen.c.ctree import Braces, Declare, Literal, Note, Return, Stmt
-from polymat.codegen.c.freenames import Free, free_names
+from polymat.codegen.c.ctree import Braces, Declare, For, Literal, Note, Return, Stmt
+from polymat.codegen.c.freenames import Free, free_of
 from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
 from polymat.codegen.c.render import statement_text
-from polymat.codegen.c.scopes import every, variable
+from polymat.codegen.c.scopes import every, inner, variable
+from polymat.codegen.unrolled import rolled_lines
 from polymat.dataclass import dataclass
+from polymat.memo import remembered
 
 HEAD = 4  # lines of a function around its statements
 A_LINE = 4  # parameters in one
 FEW = 12  # parameters that are handed one by one
+WRITTEN_OUT = 16  # turns of a loop that gcc writes out whole, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,48 +36,97 @@ class Run:
     saved: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Conditions under which statements may become a function.
+
+    most: its lines.  ends: it may end the whole function.  whole: it changes no variable of others and leaves
+    none, and copies of a statement for several points count as one line.  loops: it has a loop itself, since
+    it stands in one.
+    """
+
+    most: int
+    ends: bool = False
+    whole: bool = False
+    loops: bool = False
+
+    def lines(self, statement: Stmt, depth: int) -> int:
+        """The lines that count of a statement."""
+        return rolled_lines_of(statement, depth) if self.whole else lines_of(statement, depth)
+
+    def for_handed(self, count: int) -> int:
+        """The lines that so many parameters take, which are read from a structure where they are many."""
+        if count <= FEW:
+            return count // A_LINE
+        return count if self.whole else count // 2
+
+
+@remembered
 def lines_of(statement: Stmt, depth: int) -> int:
     """The lines of the text of a statement."""
     return statement_text(statement, "    " * depth).count("\n") + 1
 
 
-def best_run(
-    statements: Sequence[Stmt], before: Mapping[str, KnownName], depth: int, most: int, *, ends: bool
-) -> Run | None:
-    """The run of neighbouring statements that saves most lines, in a function of at most so many.
-
-    before: what is known before the first of them.  ends: whether a function of these may end the whole one.
-    """
-    seen = [Seen(each, lines_of(each, depth), free_names([each]), _ending(each, ends)) for each in statements]
-    behind = [Free(frozenset(), frozenset(), frozenset())]
-    for each in reversed(seen):
-        behind.append(behind[-1] | each.free)
-    runs: list[Run] = []
-    known = dict(before)
-    for begin, each in enumerate(seen):
-        runs += _runs(seen, behind[::-1], known, begin, most)
-        known = known_in([each.statement], known)
-    runs.sort(key=lambda run: (run.saved, -run.begin), reverse=True)
-    return next((run for run in runs if not _is_left_pointing(statements, run, before)), None)
-
-
-def _is_left_pointing(statements: Sequence[Stmt], run: Run, before: Mapping[str, KnownName]) -> bool:
-    """Whether what a function of these leaves may point to variables that end with it."""
-    known = known_in(statements[: run.begin], before)
-    return leaves_pointers(statements[run.begin : run.end], known, run.left)
+@remembered
+def rolled_lines_of(statement: Stmt, depth: int) -> int:
+    """Those lines, of which copies of a statement for several points count once."""
+    return rolled_lines(statement_text(statement, "    " * depth))
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A statement, its lines, the names that it takes from around it, and how it may end the function.
 
-    ends: None where a function of it could not end the whole one alike.
+    ends: None where a function of it could not end the whole one alike.  loops: whether it has a loop of many
+    points.
     """
 
     statement: Stmt
     lines: int
     free: Free
     ends: bool | None
+    loops: bool
+
+
+def best_run(
+    statements: Sequence[Stmt], before: Mapping[str, KnownName], depth: int, rules: Rules
+) -> Run | None:
+    """The run of neighbouring statements that saves most lines; before: what is known before the first."""
+    seen = [
+        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, rules.ends), has_long_loop(each))
+        for each in statements
+    ]
+    behind = [Free(frozenset(), frozenset(), frozenset())]
+    for each in reversed(seen):
+        behind.append(behind[-1] | each.free)
+    finder = _Finder(seen, behind[::-1], rules)
+    known = dict(before)
+    for begin, each in enumerate(seen):
+        finder.look(begin, known)
+        known = known_in([each.statement], known)
+    return finder.best
+
+
+@remembered
+def has_long_loop(statement: Stmt) -> bool:
+    """Whether there is a loop of many points in it."""
+    return any(isinstance(each, For) and is_long(each) for each in every([statement]))
+
+
+@remembered
+def has_loops_within(statement: Stmt) -> bool:
+    """Whether loops of many points stand in its scopes, none of them in a loop on vectors."""
+    if isinstance(statement, For) and any("simd" in pragma for pragma in statement.pragmas):
+        return False
+    return any(map(has_long_loop, (each for scope in inner(statement) for each in scope)))
+
+
+def is_long(loop: For) -> bool:
+    """Whether a loop may have more turns than a compiler writes out one after the other."""
+    bound = getattr(loop.condition, "right", None)
+    if not (isinstance(loop.start, Literal) and isinstance(bound, Literal)):
+        return True
+    return int(bound.text) - int(loop.start.text) > WRITTEN_OUT
 
 
 def _ending(statement: Stmt, ends: bool) -> bool | None:
@@ -83,32 +135,75 @@ def _ending(statement: Stmt, ends: bool) -> bool | None:
     return None if returns and not (ends and all(map(_is_failure, returns))) else bool(returns)
 
 
-def _runs(
-    seen: Sequence[Seen], behind: Sequence[Free], before: Mapping[str, KnownName], begin: int, most: int
-) -> Iterator[Run]:
-    """The runs from one statement on; behind: what is free from each statement on; before: of the first."""
-    total, fails, free = 0, False, behind[-1]
-    own: dict[str, Declare] = {}
-    for end in range(begin + 1, len(seen) + 1):
-        last = seen[end - 1]
-        if last.ends is None or total + last.lines + HEAD > most:
-            return
-        total, fails, free = total + last.lines, fails or last.ends, free | last.free
-        if isinstance(last.statement, Declare):
-            own[variable(last.statement)] = last.statement
-        handed = tuple(name for name in before if name in free.used and name not in own)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Statements that may become a function: their lines, the names that are free in them, their own ones.
+
+    What they tell the compiler about may be their own.
+    """
+
+    where: range
+    lines: int
+    free: Free
+    own: Mapping[str, Declare]
+    fails: bool
+
+
+class _Finder:
+    """Looks for the best run; behind: what is free from each statement on."""
+
+    def __init__(self, seen: Sequence[Seen], behind: Sequence[Free], rules: Rules) -> None:
+        self.seen, self.behind, self.rules = seen, behind, rules
+        self.best: Run | None = None
+
+    def look(self, begin: int, before: Mapping[str, KnownName]) -> None:
+        """Look at the runs from one statement on; before: what is known before it."""
+        total, loops, fails = 0, False, False
+        own: dict[str, Declare] = {}
+        used, lost, told = set[str](), set[str](), set[str]()
+        for end in range(begin + 1, len(self.seen) + 1):
+            last = self.seen[end - 1]
+            total += last.lines
+            if last.ends is None or total + HEAD > self.rules.most:
+                return
+            fails, loops = fails or last.ends, loops or last.loops
+            used |= last.free.used - own.keys()
+            lost |= last.free.changed - own.keys()
+            told |= last.free.told
+            if isinstance(last.statement, Declare):
+                own[variable(last.statement)] = last.statement
+            if isinstance(last.statement, Note) or (self.rules.loops and not loops):
+                continue
+            if total - 2 > self._least:
+                free = Free(frozenset(used), frozenset(lost), frozenset(told))
+                part = _Part(range(begin, end), total, free, own, fails)
+                self.best = self._run(part, before) or self.best
+
+    @property
+    def _least(self) -> int:
+        """What a run has to save more than."""
+        return self.best.saved if self.best else 0
+
+    def _run(self, part: _Part, before: Mapping[str, KnownName]) -> Run | None:
+        """The run of these statements; None where it may be none, or is no better than the best one."""
+        begin, end, free, own = part.where.start, part.where.stop, part.free, part.own
+        handed = tuple(name for name in before if name in free.used)
         changed = tuple(name for name in handed if name in free.changed and not before[name].is_array)
-        size = total + HEAD + len(handed) // (2 if len(handed) > FEW else A_LINE)
-        if size > most or isinstance(last.statement, Note) or not free.told.isdisjoint(changed):
-            continue
-        left = tuple(name for name in own if name in behind[end].used)
-        saved = total - 2 - len(handed) // A_LINE - len(left) // 2 - 3 * fails
-        may = all(map(_is_kept, map(own.get, left)))
-        may = may and not _may_dangle(own, [own[n].ctype for n in left] + [before[n].ctype for n in changed])
-        alone = len(left) == 1 and not fails
-        may = may and (alone or (free.told | behind[end].told).isdisjoint(left))
-        if may and saved > 0:
-            yield Run(begin, end, handed, changed, left, fails, saved)
+        left = tuple(name for name in own if name in self.behind[end].used)
+        saved = part.lines - 2 - len(handed) // A_LINE - len(left) // 2 - 3 * part.fails
+        if saved <= self._least or part.lines + HEAD + self.rules.for_handed(len(handed)) > self.rules.most:
+            return None
+        crossing = self.rules.whole and (changed or left)
+        if crossing or not all(map(_is_kept, map(own.get, left))) or not free.used.isdisjoint(own):
+            return None
+        alone = len(left) == 1 and not part.fails
+        told = free.told | self.behind[end].told
+        if not free.told.isdisjoint(changed) or not (alone or told.isdisjoint(left)):
+            return None
+        body = [each.statement for each in self.seen[begin:end]]
+        if any(before[name].is_table for name in handed) or leaves_pointers(body, before, left):
+            return None
+        return Run(begin, end, handed, changed, left, part.fails, saved)
 
 
 def _is_kept(declaration: Declare | None) -> bool:
@@ -116,11 +211,6 @@ def _is_kept(declaration: Declare | None) -> bool:
     if declaration is None or "[" in declaration.name:
         return False
     return declaration.value is not None and not isinstance(declaration.value, Braces)
-
-
-def _may_dangle(own: Mapping[str, Declare], out: Sequence[str]) -> bool:
-    """Whether pointers that come out of a run, of these types, may be to arrays that end with it."""
-    return any("*" in ctype for ctype in out) and any("[" in each.name for each in own.values())
 
 
 def _is_failure(statement: Return) -> bool:

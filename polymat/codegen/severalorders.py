@@ -83,7 +83,7 @@ def _choice(works: Sequence[Work], program: Program, needs: set[Need]) -> CFunct
     unpacked = [each for each in _sizes(program) if each.name in used]
     comment = "The order of products that needs the fewest operations, weighted by how fast they are."
     sizes = CParameter("const ptrdiff_t *", "_pm_sizes")
-    return CFunction("int", "_pm_chosen", (sizes,), (*unpacked, *body), comment)
+    return CFunction("int", "_pm_chosen", (sizes,), (*unpacked, *body), comment, runs_others=True)
 
 
 def _sizes(program: Program) -> Iterator[Declare]:

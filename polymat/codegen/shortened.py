@@ -6,6 +6,10 @@ after:   static void entry_part1(size_t *bytes, left *left) { left->a = place(by
 
 What a part takes from around it are its parameters, those by their address that it changes.  What it declares
 for others to use is its value, or lies in a structure.  Where it fails, so does the whole.
+
+Where there are loops over elements, a part neither changes variables of others nor declares any for them, and
+inside of a loop it has one itself: a call is nothing beside that.  Copies of a statement for several points
+count as one line there, so that a block of registers stays whole.
 """
 
 from __future__ import annotations
@@ -33,26 +37,35 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Structure,
 )
-from polymat.codegen.c.freenames import with_values
+from polymat.codegen.c.freenames import free_of, with_values
 from polymat.codegen.c.pointing import KnownName, known_in
 from polymat.codegen.c.render import function_text
-from polymat.codegen.partruns import HEAD, Run, best_run, lines_of
+from polymat.codegen.partruns import HEAD, Rules, Run, best_run, has_loops_within, is_long, lines_of
+from polymat.codegen.unrolled import rolled_lines
 
-PARTED = ("_pm_entry", "_pm_work", "_pm_group_", "_pm_tiles_", "_pm_chosen")
 LEFT = "_pm_left"
-
-
-def is_parted(function: CFunction) -> bool:
-    """Whether it runs others: no loops over elements, whose registers a compiler sees together."""
-    return not function.static or function.name.startswith(PARTED)
 
 
 def in_parts(function: CFunction, most: int) -> tuple[tuple[CFunction, ...], tuple[Structure, ...]]:
     """The function behind those of its parts, and the types of what they leave."""
-    if function_text(function).count("\n") - function.comment.count("\n") <= most:
+    if not lines_over(function, most):
         return (function,), ()
     parts = FunctionCutter(function, most)
     return parts.functions(), tuple(parts.structures)
+
+
+def lines_over(function: CFunction, most: int) -> int:
+    """By how many lines a function is too long, the comment before it left out; 0: by none.
+
+    Copies of a statement for several points count once where there are loops over elements.
+    """
+    comment = function.comment.count("\n") + 1 if function.comment else 0
+    text = function_text(function)
+    if text.count("\n") - comment <= most:
+        return 0
+    if function.runs_others:
+        return text.count("\n") - comment - most
+    return max(0, rolled_lines(text.split("\n", comment)[-1]) - most)
 
 
 class FunctionCutter:
@@ -60,6 +73,7 @@ class FunctionCutter:
 
     def __init__(self, function: CFunction, most: int) -> None:
         self.function, self.most = function, most
+        self.rules = Rules(most, ends=function.returns == "int", whole=not function.runs_others)
         self.made: list[CFunction] = []
         self.structures: list[Structure] = []
         self.sums = 0
@@ -68,40 +82,43 @@ class FunctionCutter:
         """The parts, and the function that calls them."""
         known = {each.name: KnownName(each.ctype) for each in self.function.parameters}
         head = HEAD + len(known) // 4
-        body = self._scope(self.function.body, known, self.most - head, 1)
+        body = self._scope(self.function.body, known, self.most - head, 1, self.rules)
         return (*self.made, replace(self.function, body=body))
 
     def _scope(
-        self, statements: Sequence[Stmt], before: Mapping[str, KnownName], room: int, depth: int
+        self, statements: Sequence[Stmt], before: Mapping[str, KnownName], room: int, depth: int, rules: Rules
     ) -> tuple[Stmt, ...]:
         """Statements of at most so many lines, as far as they can be cut."""
         found: list[Stmt] = []
         known = dict(before)
-        for each in self._apart(statements, depth):
-            found.append(self._inside(each, known, depth))
+        for each in statements if rules.whole else self._apart(statements, depth):
+            found.append(self._inside(each, known, depth, rules))
             known = known_in(found[-1:], known)
-        while sum(lines_of(each, depth) for each in found) > room:
-            ends = self.function.returns == "int"
-            run = best_run(found, before, depth, self.most, ends=ends)
+        while sum(rules.lines(each, depth) for each in found) > room:
+            run = best_run(found, before, depth, rules)
             if run is None:
                 break
             found = self._cut(found, run, known_in(found[: run.end], before))
         return tuple(found)
 
-    def _inside(self, statement: Stmt, known: Mapping[str, KnownName], depth: int) -> Stmt:
+    def _inside(self, statement: Stmt, known: Mapping[str, KnownName], depth: int, rules: Rules) -> Stmt:
         """A statement whose scopes are so short that it can be a part."""
         room = self.most - 2 * HEAD
-        if lines_of(statement, depth) <= room:
+        if rules.whole:
+            room -= rules.for_handed(len(known.keys() & free_of(statement).used))
+        if rules.lines(statement, depth) <= room or (rules.whole and not has_loops_within(statement)):
             return statement
         match statement:
             case For(variable=name, body=body):
                 within = {**known, name: KnownName("const ptrdiff_t")}
-                return replace(statement, body=self._scope(body, within, room, depth + 1))
+                if rules.whole and is_long(statement):
+                    rules = replace(rules, loops=True)
+                return replace(statement, body=self._scope(body, within, room, depth + 1, rules))
             case Block(body):
-                return Block(self._scope(body, known, room, depth + 1))
+                return Block(self._scope(body, known, room, depth + 1, rules))
             case If(condition, then, otherwise):
-                one = self._scope(then, known, room // 2, depth + 1)
-                return If(condition, one, self._scope(otherwise, known, room // 2, depth + 1))
+                one = self._scope(then, known, room // 2, depth + 1, rules)
+                return If(condition, one, self._scope(otherwise, known, room // 2, depth + 1, rules))
             case _:
                 return statement
 
@@ -143,7 +160,8 @@ class FunctionCutter:
         body = list(statements[run.begin : run.end])
         alone = len(run.left) == 1 and not run.fails
         types = {each: _kept(known[each].ctype) for each in run.left}
-        parameters = [_parameter(each, known[each], each in run.changed) for each in run.handed]
+        apart = self.rules.whole and not any(known[each].is_copied for each in run.handed)
+        parameters = [_parameter(each, known[each], each in run.changed, apart=apart) for each in run.handed]
         arguments: list[CExpr] = [
             CUnary("&", Id(each)) if each in run.changed else Id(each) for each in run.handed
         ]
@@ -163,7 +181,9 @@ class FunctionCutter:
         call = CCall(name, tuple(arguments))
         returns = types[run.left[0]] if alone else "int" if run.fails else "void"
         made += [Return(Id(run.left[0]))] if alone else [Return(Literal("0"))] if run.fails else []
-        self.made.append(CFunction(returns, name, tuple(parameters), tuple(made)))
+        self.made.append(
+            CFunction(returns, name, tuple(parameters), tuple(made), runs_others=self.function.runs_others)
+        )
         return [*statements[: run.begin], *before, *self._called(call, run, alone, known, number), *after]
 
     @property
@@ -215,8 +235,10 @@ def _kept(ctype: str) -> str:
     return ctype.removesuffix("const ") if "*" in ctype else ctype.removeprefix("const ")
 
 
-def _parameter(name: str, known: KnownName, is_changed: bool) -> CParameter:
-    ctype = _kept(known.ctype).replace("restrict ", "")
+def _parameter(name: str, known: KnownName, is_changed: bool, *, apart: bool) -> CParameter:
+    """A parameter of a part; apart: whether pointers keep the promise that nothing else points there."""
+    ctype = _kept(known.ctype)
+    ctype = ctype if apart else ctype.replace("restrict ", "")
     if known.is_array:
         return CParameter(f"{known.ctype.rstrip()} *", name)
     if is_changed:

@@ -62,7 +62,7 @@ def rows_function(
     )
     known = used | names_in(unpacked)
     silent = [Evaluate(Cast("void", Id(p.name))) for p in parameters if p.name not in known]
-    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body))
+    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body), runs_others=True)
 
 
 def some_rows(nest: NestFunction, lags: Sequence[int], size: Callable[[Affine], CExpr]) -> Stmt:

@@ -27,6 +27,7 @@ from polymat.codegen.c.ctree import (
     Note,
     Return,
     Stmt,
+    exported,
     names_in,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need, Piece
@@ -97,7 +98,7 @@ class StepwiseEntry:
         unpacked = [each for each in self._unpack() if each.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
-        return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+        return exported("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body))
 
     def work_function(self) -> CFunction:
         """`_pm_work`: what the sections estimate, those of many steps at the one in the middle."""
@@ -118,7 +119,7 @@ class StepwiseEntry:
         unpacked = [each for each in self._unpack_sizes() if each.name in names_in(body)]
         silent = [] if unpacked else [Evaluate(Cast("void", Id(SIZES)))]
         parameters = (CParameter("const ptrdiff_t *", SIZES),)
-        return CFunction("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)
+        return exported("double", "_pm_work", parameters, (*unpacked, *silent, *body))
 
     # ---- sections ----
 

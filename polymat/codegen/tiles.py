@@ -171,7 +171,9 @@ class TileWriter:
         arguments = tuple(Id(name) for name in parameters)
         comment = f"{self.plan}\n{self.plan.why}".rstrip()
         name = f"_pm_tiles_{self.number}"
-        return CFunction("void", name, (*parameters.values(), *outer), body, comment), arguments
+        return CFunction(
+            *("void", name, (*parameters.values(), *outer), body, comment), runs_others=True
+        ), arguments
 
     def _calls(
         self, nests: Sequence[tuple[Member, NestFunction]], hulls: Sequence[tuple[CExpr, CExpr]]

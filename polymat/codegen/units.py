@@ -8,13 +8,15 @@ as well lie in another file.  What keeps state, and what is exported, stays in t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container
+from collections import Counter
+from collections.abc import Collection, Container, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.apart import Files
-from polymat.codegen.c.ctree import APART, CCall, CFunction, File, expressions, names_in
+from polymat.codegen.c.ctree import APART, CFunction, File, names_in
 from polymat.codegen.c.needs import UserKernel
 from polymat.codegen.c.render import unit
+from polymat.codegen.c.scopes import called_by
 from polymat.codegen.prelude import parts, prelude, stateless, user_text
 
 _NAME = re.compile(r"\w+")
@@ -52,16 +54,13 @@ def split(file: File) -> tuple[File, ...]:
     needs = stateless(file.needs)
     known = frozenset(_NAME.findall("\n".join([prelude(needs), *file.texts])))
     alone = {need.kernel.name for need in file.needs if isinstance(need, UserKernel)}
-    moved = [function for function in file.functions if _may_move(function, known, alone)]
+    families = _families(file.functions)
+    moved = [each for each in families if _may_move(each, known, alone)]
     if len(moved) < LEAST_FUNCTIONS:
         return (file,)
-    names = {function.name for function in moved[1::2]}
+    names = {function.name for family in moved[1::2] for function in family}
     own = tuple(function for function in file.functions if function.name not in names)
-    others = tuple(
-        replace(function, static=False, returns=f"_PM_SHARED {APART}")
-        for function in file.functions
-        if function.name in names
-    )
+    others = tuple(map(_seen, (function for function in file.functions if function.name in names)))
     read = names_in(statement for function in others for statement in function.body)
     tables = tuple(table for table in file.tables if table.name in read)
     types = {word for each in others for parameter in each.parameters for word in parameter.ctype.split()}
@@ -69,11 +68,31 @@ def split(file: File) -> tuple[File, ...]:
     comment = f"Functions of {file.comment.splitlines()[0]}"
     other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, marks=())
     other = replace(other, structures=structures)
-    return (replace(file, functions=own, declared=others), other)
+    declared = tuple(function for function in others if not function.static)
+    return (replace(file, functions=own, declared=declared), other)
 
 
-def _may_move(function: CFunction, known: Container[str], alone: Collection[str]) -> bool:
-    """Whether it is compiled by itself, and what it calls is in every file; alone: what is in one."""
-    called = {node.function for node in expressions(function.body) if isinstance(node, CCall)}
+def _seen(function: CFunction) -> CFunction:
+    """A function of another file; parts of it are its own."""
+    if function.returns != APART:
+        return function
+    return replace(function, static=False, returns=f"_PM_SHARED {APART}")
+
+
+def _families(functions: Sequence[CFunction]) -> list[tuple[CFunction, ...]]:
+    """The functions that are compiled by themselves, each behind those that nobody else calls."""
+    callers = Counter(name for function in functions for name in called_by(function))
+    families: dict[str, tuple[CFunction, ...]] = {}
+    for function in functions:  # each stands behind those that it calls
+        called = [families[name] for name in families if name in called_by(function)]
+        own = [each for each in called if callers[each[-1].name] == 1 and each[-1].returns != APART]
+        families[function.name] = (*(part for each in own for part in each), function)
+    return [family for family in families.values() if family[-1].returns == APART]
+
+
+def _may_move(family: Sequence[CFunction], known: Container[str], alone: Collection[str]) -> bool:
+    """Whether what it calls is in every file; alone: what is in one."""
+    own = {function.name for function in family}
+    called = frozenset[str]().union(*map(called_by, family)) - own
     inside = all(name in known for name in called if name.startswith("_pm_"))
-    return function.returns == APART and inside and called.isdisjoint(alone)
+    return inside and called.isdisjoint(alone)

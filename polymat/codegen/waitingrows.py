@@ -64,7 +64,7 @@ def slices_function(
     )
     known = used | names_in(unpacked)
     silent = [Evaluate(Cast("void", Id(p.name))) for p in parameters if p.name not in known]
-    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body))
+    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body), runs_others=True)
 
 
 def _strips(

@@ -50,11 +50,15 @@ def _named(make: Callable[[str], Asked], *names: str) -> dict[str, Callable[[], 
 
 
 PROGRAMS: Mapping[str, Callable[[], Asked]] = {
-    **_named(_kernel, "gemver", "lu", "nussinov", "fdtd-2d", "jacobi-2d"),
-    **_named(_image, "unsharp", "camera", "pyramid-blend"),
+    **_named(_kernel, "atax", "gemver", "gesummv", "lu", "nussinov", "fdtd-2d", "heat-3d"),
+    **_named(_kernel, "jacobi-2d", "seidel-2d"),
+    **_named(_image, "unsharp", "harris-corner", "bilateral-grid", "camera", "interpolate", "pyramid-blend"),
     **_named(_npbench, "mandelbrot1", "cavity_flow", "channel_flow", "azimint_hist", "conv2d_bias"),
+    **_named(_npbench, "hdiff", "scattering_self_energies", "lenet", "resnet", "contour_integral"),
     "csr": lambda: _case("data", "csr-random"),
     "softmax": lambda: _case("rows", "softmax 8"),
     "attention": lambda: _case("rows", "attention"),
+    "kalman-filter": lambda: _case("data", "kalman-filter"),
+    "stencils": lambda: _case("stencils", "harris"),
     "unwanted-spectral": lambda: _case("dsp", "unwanted-spectral"),
 }

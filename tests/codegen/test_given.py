@@ -28,7 +28,8 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.render import unit
-from polymat.codegen.given import GIVEN, with_structures
+from polymat.codegen.fillers import GIVEN
+from polymat.codegen.given import with_structures
 
 ZERO, ONE = Literal("0"), Literal("1")
 SIZE = "const ptrdiff_t"

@@ -9,10 +9,10 @@ import pytest
 from polymat.codegen.functionlimits import MOST_ARGUMENTS, MOST_LINES
 from polymat.codegen.program import Program
 from polymat.codegen.units import render
+from polymat.codegen.unrolled import rolled_lines
 from tests.codegen import test_golden
 from tests.codegen.c.test_kernels import arguments_of, functions_of
 from tests.codegen.kinds import KINDS
-from tests.codegen.unrolled import rolled_lines
 from tests.conftest import golden_path
 from tests.fixed import compiled_levels
 
@@ -37,15 +37,6 @@ LIBRARY = (
 )
 # Register blocks, whose copies differ in more than numbers.
 UNROLLED = re.compile(r"_pm_(block|walk|full|passing|reading|past|edge|turned)_\w*\d")
-# A loop over blocks of rows and one over the rows that are left have each their vectors, the rest of these,
-# and points of rows too short for one: with registers in common, they stay together.
-ROWS_LEFT = ("sums_along_rows", "norm", "sums_in_tiles")
-# Rows that are left, short ones and margins beside whole vectors.
-LONGER = {kind: {"_pm_nest_along"} for kind in ROWS_LEFT} | {
-    "shifted_rows": {"_pm_nest_blurred"},
-    "given_loops": {"_pm_nest_product"},
-}
-MOST_LONGER = 64  # lines of these
 # The interface of BLAS, which others have laid down.
 TAKEN = re.compile(r"_pm_cblas_\w+")
 NAME = re.compile(r"(\w+)\($")
@@ -84,8 +75,7 @@ def test_own_functions_are_short(kind: str) -> None:
     text = golden_path(Path(test_golden.__file__), f"test_own_c[{kind}]").read_text(encoding="utf-8")
     found = {name_of(function): function for function in functions_of(text)}
     assert found
-    assert long_ones(found) == LONGER.get(kind, set())
-    assert all(rolled_lines(found[name]) <= MOST_LONGER for name in LONGER.get(kind, ()))
+    assert not long_ones(found)
     assert not wide_ones(found)
 
 

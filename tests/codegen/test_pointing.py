@@ -81,7 +81,7 @@ def test_arrays_stay_where_their_pointers_are_used() -> None:
     for k in numbers:
         body += [Declare("double", f"local{k}[4]"), pointer(f"a{k}", Id(f"local{k}"))]
     body += [Evaluate(CCall("run", (Id(f"a{k}"),))) for k in numbers]
-    functions, structures = in_parts(CFunction("void", "_pm_entry", (), tuple(body)), 20)
+    functions, structures = in_parts(CFunction("void", "_pm_entry", (), tuple(body), runs_others=True), 20)
     assert len(functions) > 1
     assert structures == ()
     assert {each.returns for each in functions} == {"void"}

@@ -4,6 +4,7 @@ import functools
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,13 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
     Subscript,
+    exported,
 )
 from polymat.codegen.c.freenames import free_names, with_values
 from polymat.codegen.c.render import function_text, unit
-from polymat.codegen.partruns import best_run
-from polymat.codegen.shortened import in_parts, is_parted
+from polymat.codegen.c.scopes import every
+from polymat.codegen.partruns import Rules, best_run
+from polymat.codegen.shortened import in_parts
 
 ONE, N, TOTAL = Literal("1"), Id("N"), Id("total")
 # Stops at 3, counts in memory, and returns what a part might have forgotten.
@@ -75,14 +78,14 @@ def entry() -> CFunction:
         Evaluate(CCall("(void)", (Id("x"),))),
         Return(TOTAL),
     )
-    return CFunction("int", "_pm_entry", (CParameter("const int", "N"),), body, static=False)
+    return exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
 
 
-def printed(functions: tuple[CFunction, ...], structures: object, directory: Path) -> str:
+def printed(functions: tuple[CFunction, ...], structures: object, directory: Path, main: str = MAIN) -> str:
     """What the program prints."""
     file = File("", frozenset(), (), functions, structures=structures)  # type: ignore[arg-type]
     source = directory / "parts.c"
-    source.write_text(unit(file, HARNESS) + MAIN)
+    source.write_text(unit(file, HARNESS) + main)
     flags = ["-fopenmp", "-O1", "-Wall", "-fsanitize=address,undefined"]
     subprocess.run(["gcc", *flags, "-o", directory / "parts", source], check=True)
     return subprocess.run([directory / "parts"], check=True, capture_output=True, text=True).stdout
@@ -119,7 +122,7 @@ def test_what_threads_add_to_is_a_variable_in_parts_as_well(tmp_path: Path) -> N
         *(Assign(Id("bytes"), "+=", Id(f"at{k}")) for k in range(4)),
         Return(CBinary("+", TOTAL, Id("bytes"))),
     )
-    function = CFunction("int", "_pm_entry", (CParameter("const int", "N"),), body, static=False)
+    function = exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
     whole, cut = printed((function,), (), tmp_path), 0
     for most in range(8, 24):
         functions, structures = in_parts(function, most)
@@ -148,15 +151,87 @@ def test_two_long_sums_of_a_scope_have_names_of_their_own() -> None:
     work = CFunction(
         *("double", "_pm_work", (CParameter("double", "N"),)),
         (*sums, Return(CBinary("-", Id("one"), Id("two")))),
+        runs_others=True,
     )
     for function in in_parts(work, 40)[0]:
         declared = re.findall(r"const double (_pm_sum_\d+)\b(?= =|,|\))", function_text(function))
         assert len({*declared}) == len(declared)
 
 
-def test_nests_are_not_cut() -> None:
-    assert is_parted(entry())
-    assert not is_parted(CFunction("void", "_pm_nest_entry", (), ()))
+def row(number: int, *before: Stmt) -> tuple[Stmt, ...]:
+    """A loop over elements that adds up powers, and what it adds up in."""
+    total, element = Id(f"sum{number}"), Subscript(Id("A"), Id("j"))
+    factors: list[CExpr] = [Literal("0.5"), *[element] * number]
+    power = functools.reduce(lambda one, other: CBinary("*", one, other), factors)
+    added = Assign(total, "+=", power)
+    loop = For("j", Literal("0"), CBinary("<", Id("j"), N), ONE, (*before, added))
+    kept = Assign(Subscript(Id("out"), Id("i")), "+=", total)
+    return (Declare("double", total.name, Literal("0.0")), loop, kept)
+
+
+def nest(*inner: Stmt) -> CFunction:
+    """A loop over rows, beside others that run once."""
+    rows = For("i", Literal("0"), CBinary("<", Id("i"), N), ONE, inner)
+    once = Block((Declare("const ptrdiff_t", "i", Literal("0")), *row(7)))
+    parameters = (
+        CParameter("const double *restrict ", "A"),
+        CParameter("double *restrict ", "out"),
+        CParameter("const ptrdiff_t", "N"),
+    )
+    return CFunction("void", "_pm_nest_sums", parameters, (rows, once, rows, once))
+
+
+NEST_MAIN = """
+int main(void)
+{
+    double A[7] = {1, 2, 3, 4, 5, 6, 7}, out[7] = {0};
+    _pm_nest_sums(A, out, 7);
+    for (int n = 0; n < 7; n++) { printf("%g ", out[n]); }
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_nests_in_parts_compute_the_same(tmp_path: Path) -> None:
+    whole = nest(*(each for k in range(6) for each in row(k)))
+    text = printed((whole,), (), tmp_path, NEST_MAIN)
+    cut = 0
+    for most in range(9, 48, 6):
+        functions, structures = in_parts(whole, most)
+        assert structures == ()
+        cut += len(functions) > 1
+        assert printed(functions, structures, tmp_path, NEST_MAIN) == text
+    assert cut >= 4
+
+
+def test_parts_of_nests_are_whole_loops() -> None:
+    """They change no variable of others, and have a loop where they run often; pointers stay restricted."""
+    functions, _ = in_parts(nest(*(each for k in range(6) for each in row(k))), 18)
+    *parts, last = functions
+    assert len(parts) >= 3
+    for each in parts:
+        assert each.returns == "void"
+        assert any(isinstance(node, For) for node in every(each.body))
+        assert not re.search(r"[*&](A|out|N|i|sum\d+)\b", function_text(each).partition("{")[2])
+        assert all("restrict" in p.ctype for p in each.parameters if "*" in p.ctype)
+    assert last.name == "_pm_nest_sums"
+
+
+def test_one_long_sum_stays_whole() -> None:
+    """The body of an innermost loop, whatever its length."""
+    lines = tuple(Declare("const double", f"x{k}", Subscript(Id("A"), Id("j"))) for k in range(30))
+    used = tuple(Assign(Subscript(Id("out"), Id("j")), "+=", Id(f"x{k}")) for k in range(30))
+    loop = For("j", Literal("0"), CBinary("<", Id("j"), N), ONE, (*lines, *used))
+    function = replace(nest(), body=(loop,))
+    assert in_parts(function, 30) == ((function,), ())
+
+
+def test_copies_for_several_points_count_once() -> None:
+    places = (Subscript(Id("out"), CBinary("+", Id("i"), Literal(f"{k}"))) for k in range(1, 90))
+    block = tuple(Assign(place, "=", Literal("0.0")) for place in places)
+    function = replace(nest(), body=nest(*block).body[:1])
+    assert in_parts(function, 30) == ((function,), ())
 
 
 def test_names_of_inner_scopes_are_not_free() -> None:
@@ -182,6 +257,6 @@ def test_arrays_lie_with_the_pointers_to_them() -> None:
     uses = [Evaluate(CCall("use", (Literal("1"),)))] * 8
     last = Evaluate(CCall("use", (Id("at"),)))
     for ctype, begin in (("double *const", 1), ("const double", 0)):
-        run = best_run([room, Declare(ctype, "at", Id("room")), *uses, last], {}, 1, 14, ends=False)
+        run = best_run([room, Declare(ctype, "at", Id("room")), *uses, last], {}, 1, Rules(14))
         assert run is not None
         assert run.begin == begin

@@ -175,7 +175,11 @@ APART = "__attribute__((noinline)) void"
 
 @dataclass(frozen=True, slots=True)
 class CFunction:
-    """A C function; `comment` is printed above it."""
+    """A C function; `comment` is printed above it.
+
+    runs_others: it has no loops over elements, whose registers a compiler sees together, and may be cut
+    anywhere.
+    """
 
     returns: str
     name: str
@@ -183,6 +187,14 @@ class CFunction:
     body: tuple[Stmt, ...]
     comment: str = ""
     static: bool = True
+    runs_others: bool = False
+
+
+def exported(
+    returns: str, name: str, parameters: Sequence[CParameter], body: Sequence[Stmt] = ()
+) -> CFunction:
+    """A function that is called from outside, and runs others."""
+    return CFunction(returns, name, tuple(parameters), tuple(body), static=False, runs_others=True)
 
 
 @dataclass(frozen=True, slots=True)

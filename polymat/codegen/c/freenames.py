@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CExpr, CUnary, Declare, For, Id, If, Stmt, names_in
 from polymat.codegen.c.othernames import made_anew, with_parts
 from polymat.codegen.c.scopes import changed_by, inner, own_expressions, pragma_names, variable
 from polymat.dataclass import dataclass
+from polymat.memo import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +26,33 @@ class Free:
     def __or__(self, other: Free) -> Free:
         return Free(self.used | other.used, self.changed | other.changed, self.told | other.told)
 
+    def without(self, names: Set[str]) -> Free:
+        """These but for some names."""
+        return Free(self.used - names, self.changed - names, self.told - names)
 
-def free_names(statements: Iterable[Stmt], bound: Iterable[str] = ()) -> Free:
-    """The names that they take from around them; bound: names that have been declared before."""
-    own, used, lost, told = set(bound), set[str](), set[str](), set[str]()
+
+def free_names(statements: Iterable[Stmt]) -> Free:
+    """The names that they take from around them."""
+    own, used, lost, told = set[str](), set[str](), set[str](), set[str]()
     for statement in statements:
-        here = {*own, statement.variable} if isinstance(statement, For) else own
-        pragmas = pragma_names(statement) if isinstance(statement, For) else set()
-        used |= (_read(statement) | pragmas) - own
-        told |= pragmas - own
-        lost |= changed_by(statement) - own
-        for scope in inner(statement):
-            within = free_names(scope, here)
-            used |= within.used
-            lost |= within.changed
-            told |= within.told
+        free = free_of(statement)
+        used |= free.used - own
+        lost |= free.changed - own
+        told |= free.told - own
         if isinstance(statement, Declare):
             own.add(variable(statement))
     return Free(frozenset(used), frozenset(lost), frozenset(told))
+
+
+@remembered
+def free_of(statement: Stmt) -> Free:
+    """The names that one statement takes from around it."""
+    told = frozenset(pragma_names(statement)) if isinstance(statement, For) else frozenset[str]()
+    found = Free(told | _read(statement), frozenset(changed_by(statement)), told)
+    for scope in inner(statement):
+        within = free_names(scope)
+        found |= within.without({statement.variable}) if isinstance(statement, For) else within
+    return found
 
 
 def _read(statement: Stmt) -> set[str]:
@@ -58,7 +68,7 @@ def with_values(statements: Sequence[Stmt], values: Mapping[str, CExpr]) -> tupl
     """The statements with other expressions in place of names that they take from around them."""
     found: list[Stmt] = []
     for statement in statements:
-        concerned = values and not names_in([statement]).isdisjoint(values)
+        concerned = values and not free_of(statement).used.isdisjoint(values)
         found.append(_with_values(statement, values) if concerned else statement)
         if isinstance(statement, Declare) and variable(statement) in values:
             values = {name: value for name, value in values.items() if name != variable(statement)}

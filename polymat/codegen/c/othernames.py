@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -46,18 +47,24 @@ def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:
     fields: Any = statement.__dataclass_fields__
     named = {name: value for name in fields if id(value := getattr(statement, name)) in own}
     parts = {name: made_anew(value, made) for name, value in named.items()}
-    return cast("Stmt", replace(cast("Any", statement), **parts))
+    return cast("Stmt", _changed(statement, parts))
 
 
 def made_anew(expr: CExpr, made: Callable[[CExpr], CExpr]) -> CExpr:
-    """An expression made anew from the inside."""
+    """An expression made anew from the inside; the one that is given, where nothing in it changes."""
 
     def remade(node: Any) -> Any:
         if isinstance(node, tuple):
-            return tuple(remade(part) for part in node)
+            parts = tuple(map(remade, node))
+            return node if all(map(operator.is_, parts, node)) else parts
         if not isinstance(node, CExpr):
             return node
-        parts = {name: remade(getattr(node, name)) for name in node.__dataclass_fields__}
-        return made(replace(cast("Any", node), **parts))
+        return made(_changed(node, {name: remade(getattr(node, name)) for name in node.__dataclass_fields__}))
 
     return cast("CExpr", remade(expr))
+
+
+def _changed(node: Any, parts: Mapping[str, Any]) -> Any:
+    """A node with other parts; itself where they are those that it has."""
+    same = all(getattr(node, name) is part for name, part in parts.items())
+    return node if same else replace(node, **parts)

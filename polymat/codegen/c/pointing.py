@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import Declare, Stmt, names_in
 from polymat.codegen.c.scopes import changed_by, every, own_expressions, variable
 from polymat.dataclass import dataclass
+from polymat.memo import remembered
 
 WIDTHS = ("8_t", "16_t", "32_t", "64_t")
 NUMBERS = frozenset(
@@ -32,10 +34,20 @@ NUMBERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A variable: its type, that of an element where it is an array."""
+    """A variable: its type, that of an element where it is an array.
+
+    is_table: of more than one dimension.  is_copied: made of other pointers, to what may be changed by them.
+    """
 
     ctype: str
     is_array: bool = False
+    is_table: bool = False
+    is_copied: bool = False
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it points to what nothing changes that is made of it."""
+        return self.ctype.startswith("const ") and not self.is_copied
 
     @property
     def holds_pointers(self) -> bool:
@@ -55,8 +67,19 @@ def known_in(statements: Sequence[Stmt], before: Mapping[str, KnownName]) -> dic
     found = dict(before)
     for each in statements:
         if isinstance(each, Declare):
-            found[variable(each)] = KnownName(_element(each.ctype), "[" in each.name)
+            made = KnownName(_element(each.ctype), "[" in each.name, "][" in each.name)
+            found[variable(each)] = replace(made, is_copied=_is_copied(each, found))
     return found
+
+
+def _is_copied(pointer: Declare, known: Mapping[str, KnownName]) -> bool:
+    """Whether what a pointer points to may be changed by another one: that it is made of."""
+    if "*" not in pointer.ctype:
+        return False
+    made_of = [known.get(name) for name in names_in(own_expressions(pointer))]
+    sources = [each for each in made_of if each is None or "*" in each.ctype]
+    is_read = pointer.ctype.startswith("const ") and pointer.ctype.rstrip().endswith("const")
+    return not (is_read and sources and all(each and each.is_read for each in sources))
 
 
 def _element(ctype: str) -> str:
@@ -79,7 +102,7 @@ def leaves_pointers(
     no:   double local[9]; double *const a = local; f(a);  with none left
     """
     inside = known_in(statements, {})
-    lost = {name for each in every(statements) for name in changed_by(each)}
+    lost = {name for each in every(statements) for name in touched_by(each)[1]}
     places = {name for name, each in inside.items() if each.is_array or name in lost}
     within = known_in([each for each in every(statements) if isinstance(each, Declare)], before)
     known = {**within, **inside}
@@ -87,20 +110,23 @@ def leaves_pointers(
     return any(name in left or (name in before and name not in inside) for name in found)
 
 
-def _pointing(
-    statements: Sequence[Stmt], known: Mapping[str, KnownName], places: Collection[str]
-) -> set[str]:
+def _pointing(statements: Sequence[Stmt], known: Mapping[str, KnownName], places: Set[str]) -> set[str]:
     """The names of variables that may point to places: to arrays by their names, to others by addresses."""
     found, before = set[str](), -1
+    touched = [touched_by(each) for each in every(statements)]
     while len(found) != before:
         before = len(found)
-        for each in every(statements):
-            names = names_in(own_expressions(each))
-            taken = changed_by(each)
-            at_places = {name for name in names & set(places) if known[name].is_array or name in taken}
+        for names, taken, own in touched:
+            at_places = {name for name in names & places if known[name].is_array or name in taken}
             if not at_places and names.isdisjoint(found):
                 continue
-            lost = taken | ({variable(each)} if isinstance(each, Declare) else set())
-            found |= {name for name in lost if name in known and known[name].holds_pointers}
+            found |= {name for name in taken | own if name in known and known[name].holds_pointers}
             found |= {name for name in names if name in known and known[name].reaches_pointers}
     return found
+
+
+@remembered
+def touched_by(statement: Stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The names in a statement, scopes within it left out, those that it changes, and what it declares."""
+    own = frozenset((variable(statement),)) if isinstance(statement, Declare) else frozenset[str]()
+    return frozenset(names_in(own_expressions(statement))), frozenset(changed_by(statement)), own

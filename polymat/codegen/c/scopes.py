@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
-from polymat.codegen.c.ctree import Assign, Block, CExpr, CUnary, Declare, For, Id, If, Stmt, expressions
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    CCall,
+    CExpr,
+    CFunction,
+    CUnary,
+    Declare,
+    For,
+    Id,
+    If,
+    Stmt,
+    expressions,
+)
+from polymat.memo import remembered
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -55,7 +69,8 @@ def changed(statements: Iterable[Stmt]) -> set[str]:
     return {name for each in every(statements) for name in changed_by(each)}
 
 
-def changed_by(statement: Stmt) -> set[str]:
+@remembered
+def changed_by(statement: Stmt) -> Set[str]:
     """The names of those that it changes itself, scopes within it left out."""
     found: set[str] = set()
     if isinstance(statement, Assign) and isinstance(statement.target, Id):
@@ -64,6 +79,12 @@ def changed_by(statement: Stmt) -> set[str]:
         if isinstance(value, CUnary) and value.op == "&" and isinstance(value.operand, Id):
             found.add(value.operand.name)
     return found
+
+
+@remembered
+def called_by(function: CFunction) -> frozenset[str]:
+    """The names of the functions that it calls."""
+    return frozenset(node.function for node in expressions(function.body) if isinstance(node, CCall))
 
 
 def pragma_names(loop: For) -> set[str]:

@@ -110,7 +110,7 @@ class Epilogue:
             f"{', '.join(stage.name for stage in self.stages)} at a part of {self.contraction.stage.name}"
         )
         body = (*silent, *unpacked, *self._calls())
-        function = CFunction("void", self.name, parameters, body, comment)
+        function = CFunction("void", self.name, parameters, body, comment, runs_others=True)
         return (*(function for nest in self.nests for function in nest.functions), function)
 
     def _calls(self) -> tuple[Stmt, ...]:

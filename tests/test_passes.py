@@ -32,7 +32,6 @@ ORDER = [
     "bands",
     "slices",
     "sections",
-    "apart",
     "names",
     "terms",
     "share",
@@ -42,7 +41,7 @@ ORDER = [
     "blocks",
     "phases",
 ]
-ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"]
+ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders", "waits"]
 ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
 
 
@@ -118,11 +117,11 @@ def means_of_neighbours() -> Request:
 
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
-    "apart": means_of_neighbours,
     "folds": running_sums,
     "orders": several_orders,
     "planes": means_of_neighbours,
     "skews": means_of_neighbours,
+    "waits": means_of_neighbours,
 }
 
 

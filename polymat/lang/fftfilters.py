@@ -72,19 +72,20 @@ def filtered_by_blocks(
     points, kept = blocks.points, blocks.kept
     both = (x.source, taps.source)
     sizes = merged_sizes(*both, *more)
-    longer = padded(make, x, blocks.first, blocks.count.scale(kept) + (points - kept), sizes)
+    length_of_blocks = blocks.count.scale(kept) + (points - kept)
+    longer = padded(make, x, blocks.first, length_of_blocks, sizes).named("padded")
     dtype = complex_type(x.dtype)
     b, k, j = fresh_variables(3, names_in(both))
     whole = Const(points, Long)
     outer, inner = span(blocks.count, sizes), span(Affine((), points), ())
     bins = span(Affine((), points if x.dtype.kind == "c" else points // 2 + 1), ())
     sample = Load(longer, (Affine.name(b.name).scale(kept) + Affine.name(k.name),), x.dtype, None)
-    spectra = Reduction(([b, j], [outer, bins]), ([b, j, k], [outer, bins, inner]), dtype, None)
+    spectra = Reduction(([b, j], [outer, bins]), ([b, j, k], [outer, bins, inner]), dtype, "spectra")
     spectra.defn = [Reduce(spectra(b, j), binary("*", sample, wave(-1, j, k, whole, dtype)), Op.Sum)]
     response = _response(make, taps, Affine((), points), x.dtype, ())
-    product = Function(([b, j], [outer, bins]), dtype, None)
+    product = Function(([b, j], [outer, bins]), dtype, "products")
     product.defn = [spectra(b, j) * response(j)]
-    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, bins]), x.dtype, None)
+    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, bins]), x.dtype, "blocks")
     back.defn = [Reduce(back(b, k), _sample(product(b, j), k, j, whole, x.dtype), Op.Sum)]
 
     def value(i: Variable) -> Expr:
@@ -114,16 +115,16 @@ def filtered_whole(
     both, dtype = (x.source, taps.source), complex_type(x.dtype)
     sizes = merged_sizes(*both, *more)
     whole = index_expression(points, {size.name: size for size in sizes})
-    longer = padded(make, x, first, points, sizes)
+    longer = padded(make, x, first, points, sizes).named("padded")
     k, j = fresh_variables(2, names_in(both))
     inner = span(points, sizes)
     bins = span(points if x.dtype.kind == "c" else points.floordiv(2) + 1, sizes)
-    spectrum = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
+    spectrum = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, "spectrum")
     spectrum.defn = [Reduce(spectrum(j), longer(k) * wave(-1, j, k, whole, dtype), Op.Sum)]
     response = _response(make, taps, points, x.dtype, sizes)
-    product = Function(([j], [bins]), dtype, None)
+    product = Function(([j], [bins]), dtype, "product")
     product.defn = [spectrum(j) * response(j)]
-    back = Reduction(([k], [inner]), ([k, j], [inner, bins]), x.dtype, None)
+    back = Reduction(([k], [inner]), ([k, j], [inner, bins]), x.dtype, "transformed")
     back.defn = [Reduce(back(k), _sample(product(j), k, j, whole, x.dtype), Op.Sum)]
 
     def value(i: Variable) -> Expr | list[CaseEntry]:
@@ -147,12 +148,12 @@ def _response(
 ) -> Any:
     """The spectrum of the taps with zeros behind them over the points, which makes the inverse exact."""
     dtype = complex_type(samples)
-    longer = padded(make, taps, Affine(), points, sizes)
+    longer = padded(make, taps, Affine(), points, sizes).named("taps")
     whole = index_expression(points, {size.name: size for size in sizes})
     j, k = fresh_variables(2, names_in((taps.source,)))
     inner = span(points, sizes)
     bins = span(points if samples.kind == "c" else points.floordiv(2) + 1, sizes)
-    response = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
+    response = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, "response")
     share = real_part(dtype)
     one = Const(1.0 / points.const, share) if points.is_constant else Cast(share, Const(1.0, Double) / whole)
     response.defn = [Reduce(response(j), longer(k) * one * wave(-1, j, k, whole, dtype), Op.Sum)]

@@ -32,16 +32,16 @@ def interpolated_by_phases(make: Makers[Any], x: Source, count: int, factor: int
     s, k, j, q = (Variable(Long, name) for name in ("s", "k", "j", "q"))
     shifts, inner = span(Affine((), factor - 1), ()), span(Affine((), points), ())
     half = span(Affine((), points // 2 + 1), ())
-    longer = x if points == count else padded(make, Samples(x), Affine(), Affine((), points))
-    samples = spectrum(make, longer, -1, Affine((), points // 2 + 1), "")
-    kernel = Function(([s, k], [shifts, inner]), x.dtype, None)
+    longer = x if points == count else padded(make, Samples(x), Affine(), Affine((), points)).named("padded")
+    samples = spectrum(make, longer, -1, Affine((), points // 2 + 1), "").named("spectrum")
+    kernel = Function(([s, k], [shifts, inner]), x.dtype, "kernel")
     kernel.defn = _kernel(s, k, count, factor, points, single=x.dtype == Float)
-    kernels = Reduction(([s, j], [shifts, half]), ([s, j, k], [shifts, half, inner]), dtype, None)
+    kernels = Reduction(([s, j], [shifts, half]), ([s, j, k], [shifts, half, inner]), dtype, "kernels")
     turned = wave(-1, j, k, Const(points, Long), dtype)
     kernels.defn = [Reduce(kernels(s, j), binary("*", kernel(s, k), turned), Op.Sum)]
-    product = Function(([s, j], [shifts, half]), dtype, None)
+    product = Function(([s, j], [shifts, half]), dtype, "products")
     product.defn = [binary("*", samples(j), kernels(s, j))]
-    between = Reduction(([s, q], [shifts, inner]), ([s, q, j], [shifts, inner, half]), x.dtype, None)
+    between = Reduction(([s, q], [shifts, inner]), ([s, q, j], [shifts, inner, half]), x.dtype, "between")
     between.defn = [
         Reduce(between(s, q), half_wave(product(s, j), q, j, Const(points, Long)), Op.Sum),
     ]

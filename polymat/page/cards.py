@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from polymat.codegen.profile import GroupProfile
@@ -111,7 +112,8 @@ class Card:
 
     def _why(self) -> Iterator[str]:
         told, plan = self.told, self.plan
-        items = [text("b", "Why: ") + escaped(told.reason)] if told.reason else []
+        schemes = [*told.scheme.values()]
+        items = [text("b", "Why: ") + escaped(_without(told.reason, schemes))] if told.reason else []
         if told.tile_sizes:
             sizes = ", ".join(f"{dim} {size}" for dim, size in told.tile_sizes.items())
             items.append(text("b", "Tiles: ") + escaped(sizes + _why_sizes(plan)))
@@ -127,6 +129,8 @@ class Card:
         items += [
             text("b", f"{_PLACES.get(place, place)}: ") + escaped(names) for place, names in self._places()
         ]
+        if schemes:
+            items.append(text("b", "As Options(scheme=) writes it: ") + escaped("; ".join(schemes)))
         if self.kept:
             items.append(escaped("The same in every call: the first call computes it, later ones read it."))
         yield bulleted(items)
@@ -215,6 +219,14 @@ class Card:
         made = element("div", text("h4", "The C of this group") + text("pre", code or "none: see .source"))
         body = element("div", yours + made, class_="halves")
         yield element("details", text("summary", "Your lines beside the generated C") + body)
+
+
+def _without(reason: str, schemes: Sequence[str]) -> str:
+    """A reason without the schemes in it, which stand by themselves and say, too, what is fused."""
+    for each in schemes:
+        alone = re.sub(r"^\[fuse\([^)]*\), ", "[", each)
+        reason = reason.replace(f", {each}", "").replace(f", {alone}", "")
+    return reason
 
 
 def _why_sizes(plan: Plan) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from polymat.codegen.report import Report
 from polymat.page.alternatives import _beside
-from tests.page.pages import Page, measured, products, stencils, transforms
+from tests.page.pages import Page, filters, measured, products, stencils, transforms
 
 REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
 MOST_BYTES = 300_000
@@ -84,6 +84,18 @@ def test_figures_that_say_nothing_more_are_not_told() -> None:
     assert _beside("x", 5.0, 1e-9).told == "5 s, more than 1000 times slower"
     assert _beside("x", 1.02, 1.0).briefly == "x: about the same"
     assert _beside("x", 1.0, 0.0).briefly == "x: about the same"
+
+
+def test_a_reason_is_words_and_the_scheme_stands_by_itself() -> None:
+    found = re.findall(r"<b>Why: </b>(.*?)</li>", products()._repr_html_())
+    assert found
+    assert not [each for each in found if "[" in each]
+    assert "As Options(scheme=) writes it: " in Page(products()._repr_html_()).text
+
+
+def test_stages_that_nobody_named_say_what_they_are() -> None:
+    stages = [name for group in filters().groups for name in group.stages]
+    assert {"tmp_down", "tmp_fir_7_taps", "tmp_fir_7_response", "tmp_fir_7_spectra", "out_padded"} < {*stages}
 
 
 def test_what_has_no_array_is_told_where_it_is_computed() -> None:

@@ -183,7 +183,8 @@ def predictions(record: Record) -> str | None:
                 found.setdefault(entry.row.threads, []).append(pair)
     if not found:
         return None
-    return svg(_draw_predictions, found, height=5.6, title=_conditions(record))
+    titles = "; ".join(heading.title for heading in record.headings.values())
+    return svg(_draw_predictions, found, height=5.6, title=f"{titles}\n{_conditions(record)}")
 
 
 def _draw_predictions(axes: Any, found: dict[int, list[tuple[float, float]]]) -> None:
@@ -220,7 +221,8 @@ def roofline(record: Record, threads: int) -> str | None:
     rows = [(section, row) for section, row in rows if row.flops and row.traffic and _own(row)]
     if roof is None or not rows:
         return None
-    title = f"{_conditions(record)}; {threads} thread{'s' * (threads > 1)}"
+    titles = "; ".join(heading.title for heading in record.headings.values())
+    title = f"{titles}, {threads} thread{'s' * (threads > 1)}\n{_conditions(record)}"
     return svg(_draw_roofline, roof, rows, height=4.6, title=title)
 
 

@@ -4,8 +4,8 @@ C compilers keep one vector of them, whose next comparison waits for the one bef
 by one with branches.  Here a single one is kept in several vectors side by side, several ones (rows that run
 together) in one each, and lanes are compared by shuffles; what whole vectors leave of a row is one more
 vector, the last of the row, some of whose elements are compared twice.  Measured (Zen 4, float, one thread):
-the largest of each row of 448 took 0.3 of the time.  What is computed before it is compared is computed for
-many elements first, in a loop whose points are independent.
+the largest of each row of 448 took 0.3 of the time.  Sums, products and quotients are computed in vectors
+right before they are compared; all else is, for many elements first, in a loop whose points are independent.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
-from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.c.vectortypes import memory_suffix
-from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
+from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW
+from polymat.codegen.loops.rowvectors import RowVectors
 from polymat.dataclass import dataclass
 
 LAST = "_pm_last_at"  # where the next of the vectors behind the turns of the loop begins
@@ -51,15 +52,15 @@ def with_extremes(
 ) -> tuple[Stmt, ...] | None:
     """The statements with their innermost loops around minima or maxima in vectors; None without any.
 
-    arrays: those that have elements of that type.  Elements of rows, and their magnitudes, are compared where
-    they are; of a single minimum or maximum other terms are written into a row of their own first.
+    arrays: those that have elements of that type.  Elements of rows, and arithmetic on them, are compared
+    where they are; of a single minimum or maximum other terms are written into a row of their own first.
 
-    before:  for k: m = max(m, x[k])
-    after:   for k by 32: v0 = max(v0, x[k ...]), .., v3 = max(v3, x[k + 24 ...]);  the vectors that are left;
-             m = max(m, the lanes of v0, .., v3);  the loop as it was for rows of less than one vector
+    before:  for k: m = max(m, x[k] * z)
+    after:   for k by 32: v0 = max(v0, x[k ...] * z), .., v3 = max(v3, x[k + 24 ...] * z);  the vectors
+             that are left;  m = max(m, the lanes of v0, .., v3);  the loop as it was for rows of less
 
-    before:  for k: m = max(m, (x[k] - y[k]) * z)
-    after:   for rows of k: for p: t[p] = (x[k + p] - y[k + p]) * z;  m = max(m, t[p]) for all p, as above
+    before:  for k: m = max(m, exp(x[k] - y[k]))
+    after:   for rows of k: for p: t[p] = exp(x[k + p] - y[k + p]);  m = max(m, t[p]) for all p, as above
     """
     found = False
 
@@ -78,12 +79,16 @@ def with_extremes(
 
 @dataclass(frozen=True, slots=True)
 class _Extremes:
-    """The variables of a loop that compares, and what each is compared with; kind: "min" or "max"."""
+    """The variables of a loop that compares, and the vectors of what each is compared with.
+
+    kind: "min" or "max".  same: what vectors are computed with that is the same for the whole row, by name.
+    """
 
     types: RowTypes
     kind: str
     variable: str
     terms: tuple[tuple[str, CExpr], ...]
+    same: tuple[tuple[str, CExpr], ...]
 
     @staticmethod
     def of(loop: For, types: RowTypes, arrays: Collection[str]) -> _Extremes | None:
@@ -93,23 +98,26 @@ class _Extremes:
         for statement in loop.body:
             match statement:
                 case Assign(Id(name), "=", CCall(function, (Id(same), value))) if name == same:
-                    read = read_of(_element(value), loop.variable)
-                    if function not in functions or read is None or read.array not in arrays:
+                    if function not in functions:
                         return None
                     kinds.add(functions[function])
                     terms.append((name, value))
                 case _:
                     return None
-        if len(kinds) != 1 or len({name for name, _ in terms}) != len(terms):
+        names = {name for name, _ in terms}
+        vectors = RowVectors(types, loop.variable, arrays, frozenset(names))
+        found = [(name, vector) for name, value in terms if (vector := vectors.of(value)) is not None]
+        if len(kinds) != 1 or not len(names) == len(found) == len(terms):
             return None
-        return _Extremes(types, kinds.pop(), loop.variable, tuple(terms))
+        return _Extremes(types, kinds.pop(), loop.variable, tuple(found), vectors.same)
 
     def block(self, loop: For, span: tuple[CExpr, CExpr]) -> Stmt:
         """Whole vectors, those that are left, and the lanes; the loop as it was for less than one vector."""
         inside = replace(loop, start=Id(LOW), condition=CBinary("<", Id(loop.variable), Id(HIGH)))
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
+        same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
         room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        return Block((*known, If(room, tuple(self._vectors()), (inside,))))
+        return Block((*known, *same, If(room, tuple(self._vectors()), (inside,))))
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)
@@ -118,7 +126,7 @@ class _Extremes:
         first: dict[CExpr, CExpr] = {Id(self.variable): low}
         for (_, term), vectors in zip(self.terms, names, strict=True):
             for name in vectors:
-                yield Declare(self.types.vector, name, self._vector(substituted(term, first)))
+                yield Declare(self.types.vector, name, substituted(term, first))
         turn = Literal(str(side * self.types.lanes))
         turns = CBinary("*", CBinary("/", CBinary("-", high, low), turn), turn)
         yield Declare("const ptrdiff_t", BEHIND, CBinary("+", low, turns))
@@ -149,12 +157,7 @@ class _Extremes:
         """Compare the vector so many elements from here on with one of those side by side."""
         point = CBinary("+", Id(self.variable), Literal(str(offset))) if offset else Id(self.variable)
         moved = substituted(term, {Id(self.variable): point}) if offset else term
-        return Assign(Id(name), "=", CCall(self._both, (Id(name), self._vector(moved))))
-
-    def _vector(self, term: CExpr) -> CExpr:
-        """The vector that begins at a term."""
-        vector = self.types.load(_element(term))
-        return CCall(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(term, CCall) else vector
+        return Assign(Id(name), "=", CCall(self._both, (Id(name), moved)))
 
 
 def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | None:
@@ -183,15 +186,6 @@ def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | N
     return Block((Declare(types.ctype, f"{TERMS}[{MOST_TERMS}]"), rows))
 
 
-def _element(term: CExpr) -> CExpr:
-    """What a term is made of: an element, or what it is the magnitude of."""
-    match term:
-        case CCall(function, (element,)) if function in VECTORISED:
-            return element
-        case _:
-            return term
-
-
 def extremes_text(types: RowTypes) -> str:
     """A piece of the prelude; it stands after that of `single_sums_text`."""
     return "\n".join([SHUFFLES, *(_text(types, kind, sign) for kind, sign in (("min", "<"), ("max", ">")))])
@@ -206,5 +200,6 @@ def _text(types: RowTypes, kind: str, sign: str) -> str:
         step //= 2
     macros = {"OF_TWO(a, b)": f"_pm_{kind}_{suffix}(a, b)"}
     macros |= {"ORDERED(end)": f"__builtin_ia32_{kind}{memory_suffix(suffix)}##end"}
+    macros["COMPARED"] = f"__builtin_ia32_cmp{memory_suffix(suffix)}512_mask"
     found = f"_pm_row_{KINDS[kind]}_{suffix}"
     return types.kernel("extremes", BEFORE=sign, BOTH=both, FOUND=found, HALVES=statements(steps), **macros)

@@ -76,8 +76,12 @@ def test_what_is_behind_the_end_is_not_read(kind: str) -> None:
         np.testing.assert_array_equal(compiled(x), x.max(axis=1))
 
 
-TERMS: dict[str, Any] = {
+ARITHMETIC: dict[str, Any] = {
     "difference": lambda x, y, i, k: x(i, k) - y(k),
+    "scaled": lambda x, y, i, k: x(i, k) * (1 / pm.Sqrt(pm.Cast(x.dtype, i + 3))),
+    "quotient": lambda x, y, i, k: (-x(i, k) + 2) / (pm.Abs(y(k) - x(i, k)) + y(0) * y(0) + 1),
+}
+TERMS: dict[str, Any] = {
     "steps": lambda x, y, i, k: x(i, k // 2) * y(k),
     "function": lambda x, y, i, k: pm.Sqrt(pm.Abs(x(i, k) * y(k))),
     "chosen": lambda x, y, i, k: pm.Select(pm.Condition(x(i, k), ">", y(k)), x(i, k), y(k)),
@@ -89,14 +93,34 @@ TERMS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("term", TERMS)
 def test_what_is_computed_is_computed_for_many_elements_first(term: str, kind: str, op: Any) -> None:
+    compiled = extreme_of_terms(TERMS[term], kind, op)
+    assert TERMS_ROW in compiled.source
+    check_terms(compiled, kind)
+
+
+@pytest.mark.parametrize("op", [Op.Min, Op.Max])
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("term", ARITHMETIC)
+def test_arithmetic_is_computed_in_vectors_where_it_is_compared(term: str, kind: str, op: Any) -> None:
+    compiled = extreme_of_terms(ARITHMETIC[term], kind, op)
+    assert TERMS_ROW not in compiled.source
+    assert f"_pm_row_{KINDS[op.value]}_" in compiled.source
+    check_terms(compiled, kind)
+
+
+def extreme_of_terms(term: Any, kind: str, op: Any) -> Any:
+    """The least or largest of a term along the rows of a matrix."""
     M, N = Parameter(Int, "M"), Parameter(Int, "N")
     i, k = Variable(Int, "i"), Variable(Int, "k")
     x, y = pm.Matrix(TYPES[kind], "x", [M, N]), pm.Vector(TYPES[kind], "y", [N])
     rows, row = Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)
     found = Reduction(([i], [rows]), ([i, k], [rows, row]), TYPES[kind], "found")
-    found.defn = [Reduce(found(i), pm.Cast(TYPES[kind], TERMS[term](x, y, i, k)), op)]
-    compiled = pm.compile(found, name="computed", inputs=[x, y], options=Options(threads=1))
-    assert TERMS_ROW in compiled.source
+    found.defn = [Reduce(found(i), pm.Cast(TYPES[kind], term(x, y, i, k)), op)]
+    return pm.compile(found, name="computed", inputs=[x, y], options=Options(threads=1))
+
+
+def check_terms(compiled: Any, kind: str) -> None:
+    """Compare rows of many lengths with the interpreter."""
     for length in (0, 1, 17, MOST_TERMS - 1, MOST_TERMS, MOST_TERMS + 1, 3 * MOST_TERMS + 5):
         arrays = (values([5, length], TYPES[kind].dtype, length), values([length], TYPES[kind].dtype, 1))
         wanted = compiled.reference(*arrays)

@@ -50,6 +50,16 @@ def _check_fields(made: Any) -> None:
         raise TypeError(f"{made.__qualname__} has an InitVar or a field by keyword alone")
 
 
+class _Factory:
+    """Stands in signatures for a default that is made anew each time."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
+
+
 class _Initializer:
     """`__init__` of a class, which takes the place of this one when it is first asked for."""
 
@@ -63,7 +73,7 @@ class _Initializer:
 
 def _initializer(made: Any) -> Any:
     """`__init__` of a class, which puts each value into its slot."""
-    names: dict[str, Any] = {"_put": object.__setattr__, "_MISSING": MISSING}
+    names: dict[str, Any] = {"_put": object.__setattr__, "_MISSING": _FACTORY}
     given, body = [], []
     for field in fields(made):
         name, value = field.name, field.name

@@ -1,4 +1,4 @@
-"""Data classes that name the field that was probably meant."""
+"""Data classes that name the field that was probably meant, and print the fields that are not as usual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from polymat.errors import OptionError, caller_location
 
 
 def knows_its_fields(cls: Any) -> Any:
-    """Let a data class name the field that was probably meant where one is given that it has not."""
+    """Let a data class name the field that was probably meant where one is given that it has not.
+
+    It prints what was given: `Options(threads=2)`.
+    """
     create: Callable[..., None] = cls.__init__
     known = [item.name for item in fields(cls)]
 
@@ -29,5 +32,18 @@ def knows_its_fields(cls: Any) -> Any:
                 )
         create(self, *values, **named)
 
-    cls.__init__ = checked
+    cls.__init__, cls.__repr__ = checked, short_text
     return cls
+
+
+def short_text(value: Any) -> str:
+    """A value of a data class with the fields that differ from their defaults."""
+    each = ((item, getattr(value, item.name)) for item in fields(value))
+    told = (f"{item.name}={own!r}" for item, own in each if own != item.default)
+    return f"{type(value).__qualname__}({', '.join(told)})"
+
+
+def whole_text(value: Any) -> str:
+    """A value of a data class with all of its fields."""
+    told = (f"{item.name}={getattr(value, item.name)!r}" for item in fields(value))
+    return f"{type(value).__qualname__}({', '.join(told)})"

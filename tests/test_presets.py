@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from benchmarks.polybench import find_kernel
 from polymat.decide.decider import Decider
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
+from polymat.namedfields import whole_text
 from polymat.options import Options
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan, TilePlan
@@ -205,3 +207,18 @@ def test_the_thesis_maps_products_to_a_library_from_256_cubed_on(extent: int, ki
     decider = Decider(pipeline_of("gemm"), MACHINE, sizes, Options.paper(), InstalledLibraries())
     (plan,) = decider.schedule(decider.grouping()).plans
     assert ("tiles" if isinstance(plan, TilePlan) else plan.kind) == kind
+
+
+def test_options_print_what_was_given_and_are_made_of_it_again() -> None:
+    given = pm.Options(threads=2, tile_sizes=(32, 64))
+    assert str(pm.Options()) == "Options()"
+    assert str(given) == "Options(threads=2, tile_sizes=(32, 64))"
+    for options in (given, pm.Options.naive(), pm.Options.polymage(), pm.Options.paper(skip=("borders",))):
+        assert eval(f"pm.{options}", {"pm": pm}) == options
+    assert f"options: 'Options' = {pm.Options()})" in str(inspect.signature(pm.compile))
+
+
+def test_the_whole_text_has_every_option() -> None:
+    text = whole_text(pm.Options(threads=2))
+    assert text.startswith("Options(threads=2, cost='time', share=True, ")
+    assert all(f"{item.name}=" in text for item in fields(pm.Options))

@@ -8,6 +8,7 @@ from math import log2
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import TunedChoice
+from polymat.namedfields import whole_text
 from polymat.request import Request
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.release import release
@@ -29,7 +30,7 @@ def tuned_key(built: Pipeline, request: Request) -> str:
     parts = (
         str(built),
         f"by columns: {turned}",
-        repr(request.options),
+        whole_text(request.options),
         f"{fingerprint()}|{machine.name}|{machine.cores}|{team}",
         find_compiler().identity,
         release(),

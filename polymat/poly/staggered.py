@@ -2,7 +2,7 @@
 
 before:  x(i, j) waits for x(i, j - 1), which is computed right before it
 after:   between the two come points of three other rows, each so many columns behind the row above that none
-         of the four needs another one
+         of the four needs another one; of seven other rows, in the same column, where no row needs another
 """
 
 from __future__ import annotations
@@ -14,23 +14,33 @@ import islpy as isl
 from polymat.poly.order import Assignment, Order, distances
 
 ROWS = 4  # at a time: their points fill most of the time that one of them waits
+ROWS_ALONE = 8  # of those that need no others: they lie in one column, and cost no ends of their own
 NEAR = 4  # rows and columns that a point of a sweep reads at most ahead of it and behind
 
 
 def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
-    """The order in which four neighbouring rows take turns, where no loop of an order is parallel.
+    """The order in which neighbouring rows take turns, where points of a row need those right before them.
 
-    Rows are the last loop but one.  The order itself where a loop is parallel, where sums are added up, or
-    where points are read that are not near.
+    Rows are the last loop but one.  The order itself where the innermost loop is parallel, where sums are
+    added up, where threads share another loop around all others, or where points are read that are not near.
     """
     last = order.statements
     if last is None or last < 2 or last + 1 != len(order.parallel) or any(each.phase for each in statements):
         return order
-    if any(order.parallel[level] or order.independent[level] for level in order.loops):
+    row, flags = last - 2, order.independent
+    alone = order.parallel[row] and not order.parallel[last - 1] and (flags[0] or not any(flags[: row + 1]))
+    if not alone and any(order.parallel[level] or flags[level] for level in order.loops):
         return order
     behind = _behind(order, statements)
     if behind is None:
         return order
+    return _side_by_side(order) if alone else _behind_each_other(order, behind)
+
+
+def _behind_each_other(order: Order, behind: int) -> Order:
+    """The order with some rows at a time, each so many columns behind the one above."""
+    last = order.statements
+    assert last is not None
     dims = [f"i{level}" for level in range(len(order.parallel))]
     row, column = dims[last - 2], dims[last - 1]
     turns = [f"floor({row} / {ROWS})", f"{column} + {behind} * ({row} mod {ROWS})", f"{row} mod {ROWS}"]
@@ -39,8 +49,66 @@ def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
     return Order(schedule, (False,) * (len(dims) + 1), (), last + 1, turns=last, plain=order)
 
 
+def _side_by_side(order: Order) -> Order:
+    """The order with some rows at a time, where no row needs another one.
+
+    Rows of which there are fewer, or in which other statements run, come one after the other, as before.
+    """
+    last = order.statements
+    assert last is not None
+    dims = [f"i{level}" for level in range(len(order.parallel))]
+    outer, (row, column, statement) = dims[: last - 2], dims[last - 2 :]
+    first = _first(order)
+    block, turn = f"floor(({row} - {first}) / {ROWS_ALONE})", f"({row} - {first}) mod {ROWS_ALONE}"
+    whole = _whole(order, first)
+    schedule = isl.UnionMap("{ }")
+    for places, points in (
+        ([block, "0", column, turn, statement], whole),
+        ([block, turn, column, "0", statement], whole.complement()),
+    ):
+        placed = isl.UnionMap(f"{{ [{', '.join(dims)}] -> [{', '.join([*outer, *places])}] }}")
+        part = order.schedule.intersect_range(isl.UnionSet.from_set(points))
+        schedule = schedule.union(part.apply_range(placed))
+    parallel = (*order.parallel[: last - 1], False, False, False, False)
+    return Order(schedule, parallel, (), last + 2, turns=last + 1, plain=order)
+
+
+def _first(order: Order) -> int:
+    """The first row that all statements but those of the last rows run in."""
+    assert order.statements is not None
+    row = order.statements - 2
+    least = [points.dim_min_val(row) for points in _ranges(order)]
+    return max((value.to_python() for value in least if value.is_int()), default=0)
+
+
+def _whole(order: Order, first: int) -> isl.Set:
+    """The points of blocks of rows in which each statement runs in all rows or in none."""
+    last, rows = order.statements, ROWS_ALONE
+    assert last is not None
+    line = isl.dim_type.set
+    dims = [f"i{level}" for level in range(last - 1)]
+    into, within = ", ".join([*dims[:-1], "b"]), ", ".join(dims)
+    inside = f"{first} + {rows} * b <= {dims[-1]} < {first + rows} + {rows} * b"
+    blocks = isl.Map(f"{{ [{into}] -> [{within}] : {inside} }}")
+    whole = isl.Set(f"{{ [{within}] }}")
+    for points in _ranges(order):
+        there = points.project_out(line, last - 1, 2)
+        some, missing = blocks.intersect_range(there).domain(), blocks.subtract_range(there).domain()
+        whole = whole.subtract(some.intersect(missing).apply(blocks))
+    return whole.insert_dims(line, last - 1, 2).coalesce()
+
+
+def _ranges(order: Order) -> list[isl.Set]:
+    """Where an order has the points of each statement."""
+    maps = order.schedule.get_map_list()
+    return [maps.get_at(place).range() for place in range(maps.n_map())]
+
+
 def _behind(order: Order, statements: Sequence[Assignment]) -> int | None:
-    """The fewest columns that a row has to be behind the one above, so that points of one turn are apart."""
+    """The fewest columns that a row has to be behind the one above, so that points of one turn are apart.
+
+    None where rows or columns that are not near are read.
+    """
     last = order.statements
     assert last is not None
     apart = distances(order, statements)

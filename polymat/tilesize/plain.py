@@ -16,10 +16,10 @@ from polymat.poly.access import Access
 from polymat.poly.blockwise import blocks_are_parallel
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
-from polymat.poly.staggered import ROWS, staggered
+from polymat.poly.staggered import staggered
 
 IN_ORDER = "points run after those that they read"
-IN_TURNS = f"{IN_ORDER}; {ROWS} rows take turns, so that none waits for the point right before it"
+IN_TURNS = f"{IN_ORDER}; rows take turns, so that none waits for the point right before it"
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
 SHORT_BYTES = 32  # of a row of addends, of known length, that is not worth a vector of its own
 

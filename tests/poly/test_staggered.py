@@ -37,8 +37,12 @@ SWEEPS = {
     "above to the right": (lambda x: 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j + 1) + A(i, j), 2),
     "far to the right": (lambda x: 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j + 2) + A(i, j), 3),
 }
+ALONE = {
+    "from the left": lambda x: 0.5 * x(i, j - 1) + A(i, j),
+    "from two on the left": lambda x: (A(i, j) - 0.5 * x(i, j - 1)) / (2 + x(i, j - 2)),
+    "from the right": lambda x: 0.5 * x(i, j + 1) + A(i, j) * A(i - 1, j),
+}
 FREE = {
-    "rows alone": lambda x: 0.5 * x(i, j - 1) + A(i, j),
     "columns alone": lambda x: 0.5 * x(i - 1, j) + A(i, j),
     "only the row above": lambda x: 0.5 * x(i - 1, j - 1) + 0.5 * x(i - 1, j + 1),
 }
@@ -66,6 +70,47 @@ def test_rows_are_as_far_behind_as_they_read_ahead(name: str) -> None:
 def test_an_order_with_a_parallel_loop_stays(name: str) -> None:
     before, order = orders(table(FREE[name]))
     assert order is before
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_rows_that_need_no_others_lie_in_one_column(name: str) -> None:
+    before, order = orders(table(ALONE[name]))
+    assert (before.parallel, order.parallel) == ((True, False, True), (True, False, False, False, False))
+    assert "mod 8" in str(order.schedule)
+    assert (order.turns, order.plain) == (3, before)
+
+
+def lines(dims: list[pm.Variable], value: Any) -> Function:
+    """A recurrence along the last of some dimensions, which begins with 1."""
+    extents = [Interval(Int, 0, pm.Parameter(Int, f"N{k}") - 1) for k in range(len(dims))]
+    x = Function((dims, extents), Double, "x")
+    x.defn = [Case(Condition(dims[-1], "==", 0), 1.0), Case(Condition(dims[-1], ">=", 1), value(x))]
+    return x
+
+
+def test_planes_of_rows_that_need_no_others() -> None:
+    """Of any plane, or of the one before; not those that threads share around an outer loop."""
+    h = pm.Variable(Int, "h")
+    _, within = orders(lines([h, i, j], lambda x: 0.5 * x(h, i, j - 1)))
+    assert within.parallel == (True, True, False, False, False, False)
+
+    def beside(x: Any) -> Any:
+        before = pm.Select(Condition(h, ">=", 1) & Condition(i, ">=", 1), x(h - 1, i - 1, j), 2.0)
+        return 0.5 * x(h, i, j - 1) + 0.25 * before
+
+    _, after = orders(lines([h, i, j], beside))
+    assert (after.parallel, after.turns) == ((False, True, False, False, False, False), 4)
+    above = lines(
+        [h, i, j], lambda x: 0.5 * x(h, i, j - 1) + pm.Select(Condition(h, ">=", 1), x(h - 1, i, j), 0.0)
+    )
+    before, order = orders(above)
+    assert order is before
+
+
+def test_what_many_points_of_a_row_read_is_no_chain() -> None:
+    """As the factor of a row of an elimination: all points behind it wait for it, and not for each other."""
+    _, order = orders(table(lambda x: x(i, 1) * A(i, j)))
+    assert order.turns is None
 
 
 def nests_in(nest: Nest) -> Iterator[Nest]:
@@ -97,8 +142,8 @@ def test_sweeps_over_time_stay_in_one_plane() -> None:
 
 
 def test_rows_by_turns_compute_what_the_interpreter_does() -> None:
-    values = {name: value for name, (value, _) in SWEEPS.items()}
-    for number, value in enumerate(values.values()):
+    values = [*(value for value, _ in SWEEPS.values()), *ALONE.values()]
+    for number, value in enumerate(values):
         compiled = pm.compile(table(value), inputs=[A], name=f"sweep_{number}")
         for shape in ((0, 0), (1, 5), (2, 4), (7, 6), (8, 17), (9, 5), (17, 40), (33, 16)):
             given = np.random.default_rng(number).random(shape)

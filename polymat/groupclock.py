@@ -30,6 +30,7 @@ from polymat.steps import Job, lower_schedule
 
 Arrays = tuple[npt.NDArray[Any], ...]
 MOST_GROUPS = 1023  # that the clock, in groupclock.h, has room for
+LEAST_SECONDS = 1e-9  # of a group: what is shorter than a reading of the clock is not told apart
 PROFILED, TURN = 0.3, 0.02  # seconds of a profile, and of the calls that one mean is of
 LEAST_TURNS, MOST_CALLS = 2, 200  # of a profile; of a turn
 
@@ -41,13 +42,14 @@ class Clocked:
     source: the C text.  groups: the numbers, from 0, of those that every call computes; sections, where it
     runs in these, are groups here.
     ends: when each ended in the latest call, at its number and one; at 0 when the first began.
-    least: seconds of each, so far.
+    reading: the seconds that reading the clock adds to each.  least: seconds of each without that, so far.
     """
 
     compiled: Compiled
     source: str
     groups: tuple[int, ...]
     ends: Any
+    reading: float = 0.0
     least: dict[int, float] = field(default_factory=dict)
 
     def results(self, arguments: Mapping[str, Any]) -> Arrays:
@@ -72,7 +74,8 @@ class Clocked:
                 total[group] += end - begin
                 begin = end
         for group, seconds in total.items():
-            self.least[group] = min(self.least.get(group, np.inf), seconds / calls)
+            alone = max(seconds / calls - self.reading, LEAST_SECONDS)
+            self.least[group] = min(self.least.get(group, np.inf), alone)
 
 
 def clocked(schedule: Schedule, job: Job) -> Clocked:
@@ -98,7 +101,9 @@ def _clocked(
     library: Built = PASSES[position("runtime")].apply(source, job)
     image = CDLL(str(library.path))  # while the file is there
     ends = (c_double * (MOST_GROUPS + 1)).in_dll(image, "_pm_group_ends")
-    return Clocked(loaded(job.request, program, source.text, library), source.text, computed, ends)
+    image._pm_reading_seconds.restype = c_double
+    reading = float(image._pm_reading_seconds())
+    return Clocked(loaded(job.request, program, source.text, library), source.text, computed, ends, reading)
 
 
 def profile(

@@ -88,7 +88,7 @@ def tiling_of(
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
         max((_run_starts(m, plan, by_name[m.stage], machine, estimates) for m in plan.members), default=0.0),
         (passed := _passed_bytes(plan, estimates)) * prod(repeats),
-        nearest_level(machine, passed),
+        max(2, nearest_level(machine, passed)),  # rows of a tile and their results fill the first
     )
 
 

@@ -24,7 +24,7 @@ from polymat.audit.auditor import audit
 from polymat.cli import main
 from polymat.decide.decider import Decider
 from polymat.driver import request_for
-from polymat.groupclock import MOST_GROUPS, Clocked, clocked
+from polymat.groupclock import LEAST_SECONDS, MOST_GROUPS, Clocked, clocked
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
@@ -72,6 +72,15 @@ def test_a_clock_tells_seconds_of_each_group_and_the_results_are_the_same(n: int
     np.testing.assert_array_equal(out, expected)
     assert sorted(found.least) == [*found.groups]
     assert all(0.0 < seconds < 60.0 for seconds in found.least.values())
+
+
+def test_reading_the_clock_is_no_part_of_a_group() -> None:
+    """Of groups that take 30, 10 and 20 ns, with readings of 10 ns, the second is as short as can be told."""
+    ends = [1e-9 * later for later in (0, 30, 40, 60)]
+    found = Clocked(lambda **_: None, "", (0, 1, 2), ends, reading=10e-9)  # type: ignore[arg-type]
+    found.run({}, (np.zeros(1),), 4, warm=False)
+    assert [*found.least.values()] == pytest.approx([20e-9, LEAST_SECONDS, 10e-9], rel=1e-3, abs=1e-15)
+    assert 0.0 < program(products(), Options())[1].reading < 1e-4
 
 
 def test_programs_have_no_clock_otherwise() -> None:

@@ -16,7 +16,10 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.microkernel import described
 from polymat.codegen.products.registerblock import block_text
 from polymat.machine.known import ZEN3, ZEN5
+from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
+from polymat.tilesize.tiling import tiling_of
+from tests.fixed import compiled_levels
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
@@ -89,6 +92,19 @@ def test_packed_operands_that_no_cache_holds_come_from_memory_for_each_tile(
     extents = {M: 800, D: 1000, N: 900, F: 1100}
     made = pm.compile(output, inputs=inputs, estimates=extents, options=OWN)
     assert [group.kind for group in made.explain().groups] == kinds
+
+
+@pytest.mark.parametrize(("columns", "level"), [(8, 2), (2048, 2), (8192, 3), (1 << 19, 4)])
+def test_packed_operands_come_from_behind_the_first_level(columns: int, level: int) -> None:
+    """Which the rows of a tile and their results fill, however small the operands are."""
+    output, inputs = two_products(pm.Float)
+    levels = compiled_levels(output, machine=ZEN3, options=OWN, estimates=LARGE, inputs=inputs)
+    schedule = levels["tilesize"]
+    assert isinstance(schedule, Schedule)
+    pipeline, (plan,) = schedule.grouping.pipeline, schedule.plans
+    stages = [pipeline.stage(name) for name in plan.group.stages]
+    sizes = {"M": 2048, "N": columns, "D": 32, "F": 32}
+    assert tiling_of(pipeline, plan, stages, ZEN3, sizes).passed_level == level
 
 
 def test_register_blocks_request_the_panel_that_follows() -> None:

@@ -50,9 +50,9 @@ def traffic(
 
 @once_a_stage
 def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, float], ...]:
-    """The arrays that a stage reads, with the bytes of each at most: a border may be all that it needs."""
+    """The arrays that a stage reads, with the bytes of each at most: a border, or a last step, may be all."""
     found = dict.fromkeys((load.source.name for load in stage.loads()), 0.0)
-    if stage.is_reduction or len(stage.parts) < 2:
+    if stage.is_reduction:
         return tuple((name, inf) for name in found)
     for part in stage.parts:
         count = part_points(stage, part, estimates)

@@ -50,7 +50,10 @@ def traffic(
 
 @once_a_stage
 def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, float], ...]:
-    """The arrays that a stage reads, with the bytes of each at most: a border, or a last step, may be all."""
+    """The arrays that a stage reads, with the bytes of each at most: a border, or a last step, may be all.
+
+    Of every so many-th element all between them are read as well: they come in the same lines.
+    """
     found = dict.fromkeys((load.source.name for load in stage.loads()), 0.0)
     if stage.is_reduction:
         return tuple((name, inf) for name in found)
@@ -58,8 +61,13 @@ def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, flo
         count = part_points(stage, part, estimates)
         for load in walk(part.expr):
             if isinstance(load, Load):
-                found[load.source.name] += count * load.dtype.size
+                found[load.source.name] += count * load.dtype.size * _apart(load)
     return tuple(found.items())
+
+
+def _apart(load: Load) -> int:
+    """How far elements that loops read one after the other are apart, along the innermost dimension."""
+    return max((abs(factor) for index in load.indices[-1:] for _, factor in index.terms), default=1)
 
 
 @once_a_stage

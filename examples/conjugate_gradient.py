@@ -12,7 +12,7 @@ value, b, x0 = Vector(Double, "value", [NNZ]), Vector(Double, "b", [N]), Vector(
 i, k = Variable(Int, "i"), Variable(Int, "k")
 
 
-def product(v: pm.Function, name: str) -> Reduction:
+def product(v: pm.Function | pm.Vector, name: str) -> Reduction:
     """The sparse matrix times a vector: each row from row(i) on, to row(i + 1)."""
     rows, inside = Interval(Int, 0, N - 1), Interval(Int, row(i), row(i + 1) - 1)
     total = Reduction(([i], [rows]), ([i, k], [rows, inside]), Double, name)

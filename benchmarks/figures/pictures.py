@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.figures.tables import threads_of
 from benchmarks.measure import Row
 from benchmarks.records import Record, rows_of
-from benchmarks.report import geometric_mean, ratios
+from benchmarks.report import geometric_mean, ratios, show_seconds
 
 WIDTH = 8.0  # inches
 MOST_BARS = 80  # of a picture: with more, the means of groups are shown
@@ -18,6 +18,7 @@ SHADES = ("0.25", "white", "0.6", "0.85", "0.45", "0.95", "white", "0.8", "0.15"
 HATCHES = ("", "////", "", "||||", "\\\\\\", "xxxx", "", "....", "----", "oo")
 LINES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "x", "D", "+")
+FEW_DECADES = 1e3  # from the least to the most seconds, up to which 2 and 5 of each power have figures, too
 NEAR = 1.5  # the factor between predicted and measured that is called near
 
 
@@ -209,8 +210,11 @@ def _draw_predictions(axes: Any, found: dict[int, list[tuple[float, float]]]) ->
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
     axes.set_aspect("equal")
-    axes.set_xlabel("measured seconds")
-    axes.set_ylabel("predicted seconds")
+    for axis in (axes.xaxis, axes.yaxis):
+        _few_ticks(axis, all_powers=ends[1] / ends[0] < FEW_DECADES)
+        axis.set_major_formatter(_in_seconds)
+    axes.set_xlabel("measured")
+    axes.set_ylabel("predicted")
     axes.legend(fontsize=8, loc="upper left")
 
 
@@ -268,11 +272,15 @@ def _draw_roofline(axes: Any, roof: dict[str, float], rows: Sequence[tuple[str, 
     axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _few_ticks(axis: Any) -> None:
-    """Figures at 1, 2, 5 of each power of ten, written out."""
+def _in_seconds(value: float, _: object) -> str:
+    return show_seconds(value)
+
+
+def _few_ticks(axis: Any, *, all_powers: bool = True) -> None:
+    """Figures at 1, 2, 5 of each power of ten, or at 1 alone, written out."""
     from matplotlib.ticker import LogLocator
 
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if all_powers else (1.0,)))
     axis.set_major_formatter(_plain)
     axis.set_minor_formatter(_nothing)
 

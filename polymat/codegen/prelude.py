@@ -50,6 +50,7 @@ _PIECES = {
     Piece.PROGRESS: "progress",
     Piece.HALF: "half",
     Piece.GATHERED: "gathered",
+    Piece.PAST: "past",
     Piece.WORDS: "words",
     Piece.BYTE_TABLE: "bytetable",
     Piece.TEAM: "team",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
+from math import inf
 from typing import TypeGuard
 
 from polymat.graph.accesses import loads_with_domains
@@ -104,13 +105,43 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
         return False
     if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
         return False
-    most = CHEAP_READS if _is_cheap(producer) else 1
     reads = sum(_times_read(producer, reader) for reader in readers)
-    if reads > most and not (len(readers) == 1 and _is_used_once(producer, readers[0])):
-        return False
     if reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers):
         return False
+    if _is_computed_again(producer, readers):
+        return True
+    most = CHEAP_READS if _is_cheap(producer) else 1
+    if reads > most and not (len(readers) == 1 and _is_used_once(producer, readers[0])):
+        return False
     return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
+
+
+def _is_computed_again(producer: Stage, readers: Sequence[Stage]) -> bool:
+    """Whether computing values wherever they are read takes few operations, and no further pass over memory.
+
+    What several points of a reader read, all planes say, counts for each of them; these are a few, of known
+    number.
+    """
+    if not _is_cheap(producer) or any(reader.is_reduction or reader.reads_itself for reader in readers):
+        return False
+    total = 0.0
+    for reader in readers:
+        if _times_read(producer, reader) > CHEAP_READS:
+            return False
+        loads = [node for _, expr in reader.expressions() for node in walk(expr) if _loads(node, producer)]
+        total += sum(_points_of(load, reader) for load in loads)
+    return total * _operations(producer) <= CHEAP_READS * CHEAP_OPERATIONS
+
+
+def _points_of(load: Load, reader: Stage) -> float:
+    """How many points of a reader take the same element; infinite where it is not the same few everywhere."""
+    used = {atom for form in load.indices for atom, _ in form.terms}
+    count = 1.0
+    for dim, (low, high) in zip(reader.dims, reader.box, strict=True):
+        if dim not in used:
+            extent = high - low + 1
+            count *= max(extent.const, 1) if extent.is_constant else inf
+    return count
 
 
 def _looks_up(producer: Stage, reader: Stage) -> bool:
@@ -160,8 +191,12 @@ def _is_cheap(producer: Stage) -> bool:
     loads = [node for node in nodes if isinstance(node, Load)]
     rank = len(producer.dims)
     whole = [load for load in loads if len({n for form in load.indices for n in form.names()}) >= rank]
-    operations = len([node for node in nodes if children(node)])
-    return len(whole) <= 1 and operations <= CHEAP_OPERATIONS
+    return len(whole) <= 1 and _operations(producer) <= CHEAP_OPERATIONS
+
+
+def _operations(producer: Stage) -> int:
+    """Operations of a point."""
+    return len([node for node in walk(producer.parts[0].expr) if children(node)])
 
 
 def _times_read(producer: Stage, reader: Stage) -> int:

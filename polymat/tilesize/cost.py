@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from polymat.dataclass import dataclass
@@ -16,6 +17,7 @@ from polymat.plan.nest import FlatPlan, NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.shares import Share
 from polymat.tilesize.balance import pieces, waiting
+from polymat.tilesize.farrows import rows_again
 from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
 from polymat.tilesize.shortloops import (
     computed_bytes,
@@ -90,14 +92,16 @@ class _Demand:
 
     operations: of loops, whose speed the team does not change.  others: the stages that are no loops, their
     plans, how often their points are computed, and what of them a tile has.  widest: bytes of the largest
-    real number.  moved: bytes between tiles and where arrays live.  pieces: that threads may share, if
-    anything says how many.  tiling: what its tiles add.
+    real number.  moved: bytes between tiles and where arrays live.  again: bytes of rows that are read again,
+    by the level that they come from.  pieces: that threads may share, if anything says how many.  tiling:
+    what its tiles add.
     """
 
     operations: float
     others: tuple[tuple[Stage, NestPlan, float, Share], ...]
     widest: int
     moved: float
+    again: Mapping[int, float]
     pieces: float | None
     tiling: TileDemand
 
@@ -108,10 +112,13 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     tiling = tiling_of(pipeline, plan, stages, machine, estimates)
     operations = 0.0
     others = []
+    again: dict[int, float] = defaultdict(float)
     for stage in stages:
         loops, often = plan.part(stage.name), tiling.often.get(stage.name, 1.0)
         if isinstance(loops, LoopPlan):
             operations += _loop_operations(stage, loops, machine, estimates) * often
+            for level, size in _rows_again(plan, stage, loops, machine, estimates).items():
+                again[level] += size * often
         else:
             others.append((stage, loops, often, _in_tile(plan, loops, estimates)))
     operations += tiling.ends + tiling.copies
@@ -125,9 +132,22 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         tuple(others),
         max(computed_bytes(stage) for stage in stages),
         moved,
+        again,
         pieces(plan, by_name, tiling.repeats, estimates),
         tiling,
     )
+
+
+def _rows_again(
+    plan: Plan, stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]
+) -> Mapping[int, float]:
+    """Rows that a stage reads again by level; of stages in one loop over rows, registers keep them."""
+    if not isinstance(plan, TilePlan):
+        return rows_again(stage, loops, machine, estimates)
+    if plan.row_loop is not None:
+        return {}
+    member = next(each for each in plan.members if each.stage == stage.name)
+    return rows_again(stage, loops, machine, estimates, member, plan.sizes)
 
 
 def _loop_operations(stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]) -> float:
@@ -162,7 +182,8 @@ def _cost_on(
         computing=arithmetic / peak,
         moving=moved / speed
         + tiling.padded / machine.bandwidth(tiling.level, threads)
-        + tiling.passed / machine.bandwidth(tiling.passed_level, threads),
+        + tiling.passed / machine.bandwidth(tiling.passed_level, threads)
+        + sum(size / machine.bandwidth(far, threads) for far, size in demand.again.items()),
         entering=machine.region_seconds if threads > 1 else 0.0,
         bytes=moved,
         level=level,

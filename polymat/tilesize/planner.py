@@ -21,7 +21,14 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import FEW, plan_stage
-from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
+from polymat.tilesize.register import (
+    ROLLING_ROWS,
+    ROWS_REDUCED,
+    ROWS_UPDATED,
+    in_rows,
+    side_by_side,
+    unrolled,
+)
 from polymat.tilesize.rowblocks import at_once, overwritten, row_block_sizes
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
@@ -120,7 +127,7 @@ def plan_tiles(
     calls: the plans of stages that a library computes, for the part of a tile in each.
     """
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine) for m in members}
+    inner = _loops_of(stages, members, pipeline.context, machine)
     inner |= _in_nearer_blocks(stages, inner, members, pipeline.context, machine, estimates)
     loops: dict[str, NestPlan] = {**inner, **calls}
     rolling = roll and not calls and _can_roll(stages, loops, members)
@@ -135,7 +142,7 @@ def plan_tiles(
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
         ahead = ROLLING_ROWS  # those of the next tile
-        loops = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine, ahead=ahead) for m in members}
+        loops = {**_loops_of(stages, members, pipeline.context, machine, ahead=ahead)}
     loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
     reason = _reason(members, calls, dims[0] if rolling else None, joint)
     return TilePlan(
@@ -154,7 +161,7 @@ def plan_row_blocks(
 ) -> TilePlan:
     """Several stages in one loop over tiles of rows, in which register blocks compute products."""
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine) for m in members}
+    inner = _loops_of(stages, members, pipeline.context, machine)
     inner |= _in_nearer_blocks(stages, inner, members, pipeline.context, machine, estimates)
     tile = UnsizedTile(stages, {**inner, **products}, dims, members, machine, estimates)
     places = overwritten(stages, members)
@@ -202,6 +209,22 @@ def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, NestPlan], member
         for m in members
     )
     return outer and any(m.scratch and sum(m.margins[0]) > 0 for m in members)
+
+
+def _loops_of(
+    stages: Mapping[str, Stage],
+    members: Sequence[Member],
+    context: Domain,
+    machine: Machine,
+    *,
+    ahead: int = 0,
+) -> dict[str, LoopPlan]:
+    """The loops of all stages of a tile, before any is found to be better off otherwise."""
+    return {
+        m.stage: _loops(stage, m, context, machine, ahead=ahead, block=side_by_side(stage, m, members))
+        for m in members
+        for stage in (stages[m.stage],)
+    }
 
 
 def _loops(

@@ -6,13 +6,16 @@ so that the latency of one addition does not stop the next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from polymat.graph.aligned import Member
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
+from polymat.memo import remembered
 from polymat.plan.loops import LoopPlan
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
@@ -42,16 +45,32 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
 
 
+def side_by_side(stage: Stage, member: Member, members: Sequence[Member]) -> int:
+    """The tiled dimension along which blocks of a stage's rows run: the first where two of them share loads.
+
+    Before it there are tiles of one point alone, planes say: blocks are the outermost loop in a tile.
+    """
+    if stage.is_reduction or stage.reads_itself:
+        return 0
+    for level, dim in enumerate(member.dims):
+        if dim is not None and dim != stage.dims[-1] and _shares_rows(stage, dim):
+            return level
+        if any(each.margins[level] != (0, 0) for each in members):
+            break
+    return 0
+
+
+@remembered
 def _shares_rows(stage: Stage, dim: str) -> bool:
     """Whether points next to each other along a dimension read the same elements."""
-    rows: dict[object, set[int]] = {}
+    rows: dict[tuple[int, object], set[int]] = {}
     for load in stage.loads():
         for position, form in enumerate(load.indices):
-            if form.coefficient(dim) == 1:
+            if (step := form.coefficient(dim)) > 0:
                 others = tuple(other for k, other in enumerate(load.indices[:-1]) if k != position)
-                key = (load.source.name, position, others, form - form.const)
+                key = step, (load.source.name, position, others, form - form.const)
                 rows.setdefault(key, set()).add(form.const)
-    return any(row + 1 in found for found in rows.values() for row in found)
+    return any(row + step in found for (step, _), found in rows.items() for row in found)
 
 
 def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:

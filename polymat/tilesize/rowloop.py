@@ -121,11 +121,6 @@ def reads_along(load: Load, inner: str) -> bool:
     return column - column.const == Affine.name(inner) and not any(inner in form.names() for form in rows)
 
 
-def is_fixed(load: Load, inner: str) -> bool:
-    """Whether a stage whose rows run along `inner` reads one element of an array for a whole row."""
-    return bool(load.indices) and not any(inner in form.names() for form in load.indices)
-
-
 @remembered
 def _rows_read(stage: Stage) -> tuple[tuple[str, bool, bool], ...] | None:
     """Of each access: the array, whether its row is a fixed number away, and whether any array has that row.

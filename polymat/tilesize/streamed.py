@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.lang.affine import computed_in
 from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 from polymat.product.ways import Way
 from polymat.tilesize.kernelplanner import blocking_of, described
-from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
 from polymat.tilesize.traffic import array_bytes
 
 LEAST_LEVELS = 4  # times the last-level cache that a core can count on: others of its lines may be free
@@ -22,25 +22,28 @@ LEAST_LEVELS = 4  # times the last-level cache that a core can count on: others 
 def past_caches(pipeline: Pipeline, stage: Stage, plan: LoopPlan, machine: Machine) -> LoopPlan:
     """The loops of a stage by itself, its result past the caches where it is too large to stay in one.
 
-    Of results that nobody in the call reads again, computed by plain arithmetic along rows.
+    Of results that nobody in the call reads again, written along their rows.  Look-ups are left to their own
+    ways, beside which the lines of a result are little.
     """
-    if plan.kind != "map" or plan.lanes == 1 or plan.unroll > 1 or not (stage.dims and is_arithmetic(stage)):
+    if any(computed_in(load.indices) for load in stage.loads()):
+        return plan
+    if plan.kind != "map" or plan.lanes == 1 or not stage.dims or plan.vector != stage.dims[-1]:
         return plan
     if _is_small(stage, machine) or _is_read(pipeline, stage):
-        return plan
-    inner = stage.dims[-1]
-    if not all(reads_along(load, inner) or is_fixed(load, inner) for load in stage.loads()):
         return plan
     return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
 
 
 def tiles_past_caches(pipeline: Pipeline, plan: TilePlan, machine: Machine) -> TilePlan:
-    """Tiles with those results past the caches whose rows they have whole, as of stages by themselves."""
+    """Tiles with their results past the caches, as of stages by themselves; not of those that roll.
+
+    Rolling tiles ask for the lines that they write next, so that these are in a cache by then.
+    """
     past = dict(plan.loops)
     for member in plan.members:
         loops, stage = plan.loops[member.stage], pipeline.stage(member.stage)
         whole = not (plan.rolling or member.scratch or member.copied or member.private)
-        if whole and isinstance(loops, LoopPlan) and loops.vector not in member.dims:
+        if whole and isinstance(loops, LoopPlan):
             past[member.stage] = past_caches(pipeline, stage, loops, machine)
     if all(past[name] is loops for name, loops in plan.loops.items()):
         return plan

@@ -15,6 +15,7 @@ from polymat import (
     Exp,
     Float,
     Function,
+    Image,
     Int,
     Interval,
     Long,
@@ -226,3 +227,25 @@ def test_cheap_updates_of_matrices_are_computed_again() -> None:
 def test_nothing_to_do_gives_the_same_pipeline() -> None:
     pipeline = build([line("f", x(i) + 1)])
     assert inline_pointwise(pipeline) is pipeline
+
+
+def test_one_operation_is_computed_again_in_more_places() -> None:
+    """Colours times alpha: three rows of one reader, two planes of another, one of them for all planes."""
+    c = Variable(Int, "c")
+    image, planes = Image(Float, "image", [4, N + 2, N]), Interval(Int, 0, 3)
+    shaded = Function(
+        ([c, i, j], [planes, Interval(Int, 0, N + 1), Interval(Int, 0, N - 1)]), Float, "shaded"
+    )
+    shaded.defn = [image(c, i, j) * image(3, i, j)]
+    inner = [planes, Interval(Int, 1, N), Interval(Int, 0, N - 1)]
+    down, mixed = (Function(([c, i, j], inner), Float, name) for name in ("down", "mixed"))
+    down.defn = [shaded(c, i - 1, j) + 2 * shaded(c, i, j) + shaded(c, i + 1, j)]
+    mixed.defn = [shaded(c, i, j) + (1 - shaded(3, i, j)) * down(c, N - i + 1, j)]
+    assert "shaded" not in [stage.name for stage in inline_pointwise(build([mixed])).stages]
+
+    heavy = Function(([c, i, j], [planes, Interval(Int, 0, N + 1), Interval(Int, 0, N - 1)]), Float, "heavy")
+    heavy.defn = [((image(c, i, j) * 2 + 1) * image(3, i, j) + 3) * image(3, i, j)]
+    down, mixed = (Function(([c, i, j], inner), Float, name) for name in ("down", "mixed"))
+    down.defn = [heavy(c, i - 1, j) + 2 * heavy(c, i, j) + heavy(c, i + 1, j)]
+    mixed.defn = [heavy(c, i, j) + (1 - heavy(3, i, j)) * down(c, N - i + 1, j)]
+    assert "heavy" in [stage.name for stage in inline_pointwise(build([mixed])).stages]

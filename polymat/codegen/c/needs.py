@@ -37,6 +37,7 @@ class Piece(Need, Enum):
     SHARES = "shares"  # equal shares of rows by their elements
     PROGRESS = "progress"  # tells threads that follow each other how far each has come
     OUTSIDE = "outside"  # looks at inputs whose values were declared
+    PAST = "past"  # writes memory past the caches
     WORDS = "words"  # several small integers each
     BYTE_TABLE = "bytetable"  # entries of one byte, looked up by permutations
     TEAM = "team"

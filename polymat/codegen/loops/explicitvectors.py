@@ -6,13 +6,17 @@ import sys
 
 from polymat.codegen.c.ctree import (
     CBinary,
+    CExpr,
     Evaluate,
     Id,
     Stmt,
 )
+from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
+from polymat.codegen.loops.bufferedrows import COPIES, FENCE, with_buffers
 from polymat.codegen.loops.bytelookups import with_byte_lookups
+from polymat.codegen.loops.dividedfirst import SPREADS, divided_first
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.lookups import lookups_last
@@ -24,6 +28,7 @@ from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
 from polymat.codegen.loops.streamedrows import exceeds, with_streams
 from polymat.codegen.loops.wordrows import with_words
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.expr import CastExpr
 from polymat.lang.sharing import written_size
@@ -47,32 +52,81 @@ def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
-    types = RowTypes.of(stage.dtype, plan.lanes)
-    read = {load.source.name for load in stage.loads()}
-    if types is None or any(writer.storage[name].dtype != stage.dtype for name in read):
+    body = _past_caches(writer, stage, plan, body) if plan.streamed else body
+    if (rows := _Rows.of(writer, stage, plan)) is None:
         return body
-    written = max(written_size(part.expr) for part in stage.parts)
-    if written > _MOST_SHIFTED:
-        return body
-    target = writer.bodies.array(stage.name)
-    together = {first for first, second in writer.aliased if second == stage.name}
-    distinct = {writer.bodies.array(name) for name in read - together} - {target}
-    scalars = {writer.names.get("scalar", s.name) for s in writer.pipeline.scalars if s.dtype == stage.dtype}
-    if plan.streamed and written <= _MOST_STREAMED:
-        past = exceeds(writer.size, [writer.storage[stage.name]], plan.streamed)
-        same = {writer.bodies.array(name) for name in read & together}
-        for array in sorted(same):  # what is read anyway is in the cache
-            past = CBinary("&&", past, CBinary("!=", Id(array), Id(target)))
-        lines = with_streams(body, types, scalars, distinct, same, past, fence=writer.fences is None)
-        if lines is not None:
-            if writer.fences is not None:
-                writer.fences[types.suffix] = Evaluate(types.streamed())
-            body = lines
-            writer.needs.update({*types.needs(RowPart.LINES), MIN_I64, Piece.PLACE})
-    found = with_shifts(body, types, scalars, distinct)
+    body = divided_first(body, rows.types, writer.needs)
+    found = with_shifts(body, rows.types, rows.scalars, rows.distinct | SPREADS)
     if found is None:
         return body
-    writer.needs.update({*types.needs(), MIN_I64})
+    writer.needs.update({*rows.types.needs(), MIN_I64})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The vectors of a stage's rows, the scalars of that type, and the arrays that it does not write over."""
+
+    types: RowTypes
+    scalars: set[str]
+    distinct: set[str]
+
+    @staticmethod
+    def of(writer: NestWriter, stage: Stage, plan: LoopPlan) -> _Rows | None:
+        """None where not all that a stage reads has its type, or a point takes very much."""
+        types = RowTypes.of(stage.dtype, plan.lanes)
+        read = {load.source.name for load in stage.loads()}
+        if types is None or any(writer.storage[name].dtype != stage.dtype for name in read):
+            return None
+        if _written_size(stage) > _MOST_SHIFTED:
+            return None
+        distinct = {writer.bodies.array(name) for name in read - _over(writer, stage)}
+        scalars = {
+            writer.names.get("scalar", s.name) for s in writer.pipeline.scalars if s.dtype == stage.dtype
+        }
+        return _Rows(types, scalars, distinct - {writer.bodies.array(stage.name)})
+
+
+def _written_size(stage: Stage) -> int:
+    return max(written_size(part.expr) for part in stage.parts)
+
+
+def _over(writer: NestWriter, stage: Stage) -> set[str]:
+    """The arrays that a stage may be written over."""
+    return {first for first, second in writer.aliased if second == stage.name}
+
+
+def _past_caches(
+    writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """The loops with rows written past the caches: by vectors of whole lines, or by parts of rows."""
+    if _written_size(stage) > _MOST_STREAMED:
+        return body
+    target, buffer = writer.bodies.array(stage.name), writer.storage[stage.name]
+    same = {writer.bodies.array(load.source.name) for load in stage.loads()}
+    same &= {writer.bodies.array(name) for name in _over(writer, stage)}
+    alone = writer.fences is None
+
+    def past(stores: str) -> CExpr:
+        wanted = exceeds(writer.size, [buffer], plan.streamed, stores)
+        for array in sorted(same):  # what is read anyway is in the cache
+            wanted = CBinary("&&", wanted, CBinary("!=", Id(array), Id(target)))
+        return wanted
+
+    if (rows := _Rows.of(writer, stage, plan)) is not None:
+        types, names = rows.types, (rows.scalars, rows.distinct, same)
+        lines = with_streams(body, types, *names, past(STREAMS), fence=alone)
+        if lines is not None:
+            writer.needs.update({*types.needs(RowPart.LINES), MIN_I64, Piece.PLACE})
+            if writer.fences is not None:
+                writer.fences[types.suffix] = Evaluate(types.streamed())
+            return lines
+    found = with_buffers(body, target, buffer.dtype, past(COPIES), fence=alone)
+    if found is None:
+        return body
+    writer.needs.update({MIN_I64, MAX_I64, Piece.PLACE, Piece.PAST})
+    if writer.fences is not None:
+        writer.fences["past"] = FENCE
     return found
 
 

@@ -61,23 +61,26 @@ def with_prefetch(
 def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indices]]:
     """For each array the last of the rows that a stage touches at one point of `outer`; its own first.
 
-    Of the rows beside that one along other dimensions none: the loops along these come to them, too.
+    As many as the next point has anew: two where it is read at 2 i.  Of the rows beside these along other
+    dimensions none: the loops along these come to them, too.
     """
     inner = Affine.name(stage.dims[-1])
     touched = [(stage.name, tuple(map(Affine.name, stage.dims)))]
     touched += [(load.source.name, load.indices) for load in stage.loads() if not computed_in(load.indices)]
-    last: dict[tuple[str, Indices], tuple[tuple[int, ...], Indices]] = {}
+    last: dict[tuple[str, int, Indices], tuple[tuple[int, ...], Indices]] = {}
     for name, indices in touched:
         if not indices or bodies.storage[name].place == "scratchpad":
             continue
         rows = indices[:-1]
-        moving = [k for k, form in enumerate(rows) if form.coefficient(outer) == 1]
+        moving = [k for k, form in enumerate(rows) if form.coefficient(outer) > 0]
         walked = indices[-1] - indices[-1].const == inner
         if not walked or len(moving) != 1 or any(stage.dims[-1] in form.names() for form in rows):
             continue
         walking = [not set(stage.dims).isdisjoint(form.names()) for form in rows]
-        key = (name, tuple(form - form.const if w else form for form, w in zip(rows, walking, strict=True)))
-        consts = (rows[moving[0]].const, *(-abs(form.const) for form in rows))
+        form = rows[moving[0]]
+        turn = form.const % form.coefficient(outer)
+        key = (name, turn, tuple(f - f.const if w else f for f, w in zip(rows, walking, strict=True)))
+        consts = (form.const, *(-abs(form.const) for form in rows))
         if key not in last or last[key][0] < consts:
             last[key] = (consts, (*rows, inner))
-    return [(name, indices) for (name, _), (_, indices) in last.items()]
+    return [(name, indices) for (name, *_), (_, indices) in last.items()]

@@ -71,7 +71,7 @@ class _ShiftedRows:
         for statement in statements:
             match statement:
                 case For(pragmas=("omp simd",)):
-                    asked = _requests_at_end(made, statement.variable)
+                    asked = requests_at_end(made, statement.variable)
                     row = self._row(statement, made[len(made) - len(asked) :])
                     if row is not None:
                         del made[len(made) - len(asked) :]
@@ -106,7 +106,7 @@ class _ShiftedRows:
         return Block((*known, If(room, point.vectors(asked), (inside,))))
 
 
-def _requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
+def requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
     """The loops at the end that only ask for what lies along the same row."""
     found: list[Stmt] = []
     for statement in reversed(statements):

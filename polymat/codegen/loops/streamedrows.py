@@ -37,9 +37,14 @@ FIXED = "_pm_fixed"  # with a number: an element that is the same for a whole ro
 WORTH = 16  # vectors of a row: the lines at its ends are written as ever
 
 
-def exceeds(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: int) -> CExpr:
-    """Whether arrays are larger together than so many bytes, and the C compiler can write past the caches."""
-    return CBinary("&&", Id(STREAMS), is_larger(size, buffers, limit))
+def exceeds(
+    size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: int, stores: str = STREAMS
+) -> CExpr:
+    """Whether arrays are larger together than so many bytes, and the C compiler can write past the caches.
+
+    stores: the name that says so.
+    """
+    return CBinary("&&", Id(stores), is_larger(size, buffers, limit))
 
 
 def is_larger(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: int) -> CExpr:

@@ -1,0 +1,178 @@
+"""Rows that are read at j // k beside others that are read at j: the former first, into a row of their own.
+
+In blocks of k points (`polymat.codegen.loops.remainders`) all else that a point reads or writes is every k-th
+element, which takes shuffles.  So values of what is read at j // k alone are spread out first; the loop that
+uses them is rows of whole vectors, and what it asks memory for is spread over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    CBinary,
+    CCall,
+    CExpr,
+    CUnary,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+    expressions,
+    names_in,
+)
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.c.othernames import substituted
+from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.loops.innermost import DIVISION, straight_range
+from polymat.codegen.loops.shifted import requests_at_end
+
+SPREAD = "_pm_spread"  # with a number: a row of values
+LOW, HIGH = "_pm_spread_low", "_pm_spread_high"  # where a row begins and ends
+FROM, AT, STOP = "_pm_spread_from", "_pm_spread_at", "_pm_spread_stop"  # parts of it
+COUNT = 1024  # elements of a part: a few KiB in the first-level cache and on the stack
+MOST = 4  # rows of values; each is stored and loaded once
+SPREADS = frozenset(f"{SPREAD}{k}" for k in range(MOST))
+
+
+def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need]) -> tuple[Stmt, ...]:
+    """The statements with those innermost loops in two that read some rows at j and others at j // k.
+
+    before:  for j: y[j] = a[j] + (x[j // 2] + x[j // 2 + 1]) / 2
+    after:   for k by 1024: for j from k: t[j - k] = (x[j // 2] + x[j // 2 + 1]) / 2
+                            for j from k: y[j] = a[j] + t[j - k]
+    """
+    made: list[Stmt] = []
+    for item in statements:
+        match item:
+            case For(pragmas=("omp simd",)):
+                asked = requests_at_end(made, item.variable)
+                parts = _in_two(item, asked, types)
+                if parts is not None:
+                    needs.update({MIN_I64, MAX_I64})
+                    del made[len(made) - len(asked) :]
+                made.append(item if parts is None else parts)
+            case For(body=body):
+                made.append(replace(item, body=divided_first(body, types, needs)))
+            case If(condition, then, otherwise):
+                both = divided_first(then, types, needs), divided_first(otherwise, types, needs)
+                made.append(If(condition, *both))
+            case Block(body):
+                made.append(Block(divided_first(body, types, needs)))
+            case _:
+                made.append(item)
+    return tuple(made)
+
+
+def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | None:
+    """The loops over parts of a row; None where there is nothing to spread, or no vectors for the rest."""
+    span, found = straight_range(loop), _spread(loop)
+    body = tuple(_with(item, found) for item in loop.body)
+    if span is None or not 0 < len(found) <= MOST or not _is_row(body, loop.variable):
+        return None
+    low, high, count = Id(LOW), Id(HIGH), Literal(str(COUNT))
+    inside = CBinary("<", Id(loop.variable), Id(STOP))
+
+    def within(row: Stmt) -> Stmt:
+        return replace(row, start=Id(AT), condition=inside) if isinstance(row, For) else row
+
+    stop = CCall(MIN_I64.function, (CBinary("+", Id(FROM), count), high))
+    inner = (
+        Declare("const ptrdiff_t", AT, CCall(MAX_I64.function, (Id(FROM), low))),
+        Declare("const ptrdiff_t", STOP, stop),
+        within(replace(loop, body=tuple(Assign(row, "=", part) for part, row in found.items()))),
+        *map(within, requests),
+        within(replace(loop, body=body)),
+    )
+    first = CBinary("&", low, CUnary("-", count))
+    return Block(
+        (
+            Declare("const ptrdiff_t", LOW, span[0]),
+            Declare("const ptrdiff_t", HIGH, span[1]),
+            *(Declare(types.ctype, f"{SPREAD}{k}[{COUNT}]") for k in range(len(found))),
+            For(FROM, first, CBinary("<", Id(FROM), high), count, inner),
+        )
+    )
+
+
+def _spread(loop: For) -> dict[CExpr, CExpr]:
+    """What a loop computes of elements at j // k alone, and where it stands when it is spread out.
+
+    Nothing whose place is computed at each point, which no vector reads.
+    """
+    found: dict[CExpr, CExpr] = {}
+    if {item.name for item in loop.body if isinstance(item, Declare)} & names_in(_indices(loop.body)):
+        return found
+    index = CBinary("-", Id(loop.variable), Id(AT))
+    for item in loop.body:
+        value = item.value if isinstance(item, (Assign, Declare)) else None
+        for part in _divided(value, loop.variable) if value is not None else ():
+            found.setdefault(part, Subscript(Id(f"{SPREAD}{len(found)}"), index))
+    return found
+
+
+def _indices(body: Sequence[Stmt]) -> list[CExpr]:
+    return [e.index for e in expressions(body) if isinstance(e, Subscript)]
+
+
+def _is_row(body: Sequence[Stmt], variable: str) -> bool:
+    """Whether all that a loop reads and writes are rows, some of them of arrays."""
+    elements = {e for e in expressions(body) if isinstance(e, Subscript)}
+    reads = {read.array for e in elements if (read := read_of(e, variable)) is not None}
+    targets = {e.target.array.name for e in body if isinstance(e, Assign) and _is_array(e.target)}  # type: ignore[union-attr]
+    others = {name for name in reads - targets if not name.startswith(SPREAD)}
+    return bool(others) and all(read_of(e, variable) is not None for e in elements)
+
+
+def _is_array(target: CExpr) -> bool:
+    return isinstance(target, Subscript) and isinstance(target.array, Id)
+
+
+def _divided(value: CExpr, variable: str) -> list[CExpr]:
+    """The largest parts of a value that read nothing but elements at j // k."""
+    elements = [e for e in expressions([Evaluate(value)]) if isinstance(e, Subscript)]
+    if elements and all(_is_divided(e, variable) for e in elements) and _is_closed(value, elements):
+        return [value]
+    match value:
+        case CBinary(_, left, right):
+            return [*_divided(left, variable), *_divided(right, variable)]
+        case CUnary(_, operand):
+            return _divided(operand, variable)
+        case _:
+            return []
+
+
+def _is_closed(value: CExpr, elements: Sequence[CExpr]) -> bool:
+    """Whether a value depends on numbers and these elements alone."""
+    rest = substituted(Evaluate(value), dict.fromkeys(elements, Literal("0")))
+    return not names_in([rest])
+
+
+def _is_divided(element: Subscript, variable: str) -> bool:
+    """Whether an element is one of a row that is read at j // k."""
+    if variable not in names_in([Evaluate(element.index)]):
+        return False
+    calls = [
+        e for e in expressions([Evaluate(element.index)]) if isinstance(e, CCall) and e.function == DIVISION
+    ]
+    moving = [call for call in calls if variable in names_in([Evaluate(call)])]
+    rest = substituted(Evaluate(element.index), dict.fromkeys(moving, Literal("0")))
+    return len(moving) == 1 and variable not in names_in([rest])
+
+
+def _with(item: Stmt, known: dict[CExpr, CExpr]) -> Stmt:
+    """A statement with rows in place of what is spread out."""
+    match item:
+        case Assign(target, operator, value):
+            return Assign(target, operator, substituted(value, known))
+        case Declare(ctype, name, value) if value is not None:
+            return Declare(ctype, name, substituted(value, known))
+        case _:
+            return item

@@ -1,0 +1,72 @@
+"""Rows that are read at j // k beside rows that are read at j."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.machine.known import GENERIC
+from tests.hosts import compiling_for
+from tests.tolerance import assert_close
+
+R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
+i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+WIDE = replace(GENERIC, vector_bits=512, vector_registers=32)
+SPREAD = "_pm_spread0"
+
+
+def compiled_sum(value: Any, kind: Any, start: int = 1) -> pm.Compiled:
+    fine, coarse = pm.Image(kind, "fine", [R, C]), pm.Image(kind, "coarse", [R, C // 2 + 2])
+    spans = [pm.Interval(pm.Int, 1, R - 2), pm.Interval(pm.Int, start, C - 2)]
+    found = pm.Function(([i, j], spans), kind, "found")
+    found.defn = [value(fine, coarse)]
+    with compiling_for(WIDE):
+        return pm.compile(found, inputs=[fine, coarse], trim=True)
+
+
+def beside(fine: Any, coarse: Any) -> Any:
+    up = (coarse(i, (j + 1) // 2) + coarse(i, (j + 2) // 2)) / 2.0
+    return fine(i, j - 1) + (1.0 - fine(i, j + 1)) * up
+
+
+def several(fine: Any, coarse: Any) -> Any:
+    return (
+        coarse(i, j // 2) * fine(i, j)
+        + coarse(i - 1, (j + 1) // 2) * fine(i, j + 1)
+        - coarse(i, (j + 3) // 2)
+    )
+
+
+@pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
+@pytest.mark.parametrize("value", [beside, several])
+@pytest.mark.parametrize("start", [1, 2])
+def test_rows_of_every_length(value: Any, kind: Any, start: int) -> None:
+    compiled = compiled_sum(value, kind, start)
+    assert SPREAD in compiled.source
+    for columns in (4, 5, 17, 18, 19, 33, 64, 1022, 1025, 1026, 1027, 2051):
+        rng = np.random.default_rng(columns)
+        fine = rng.random((4, columns)).astype(kind.dtype)
+        coarse = rng.random((4, columns // 2 + 2)).astype(kind.dtype)
+        assert_close(compiled(fine, coarse), compiled.reference(fine, coarse), roundings=8, magnitude=4.0)
+
+
+def test_rows_that_are_read_at_half_the_place_alone_stay_in_blocks() -> None:
+    def alone(_: Any, coarse: Any) -> Any:
+        return coarse(i, j // 2) + coarse(i - 1, j // 2)
+
+    assert SPREAD not in compiled_sum(alone, pm.Float).source
+
+
+def test_every_other_element_beside_them_keeps_the_loop_as_it_is() -> None:
+    def mixed(fine: Any, coarse: Any) -> Any:
+        return coarse(i, j // 2) + fine(i, C - 1 - j)
+
+    compiled = compiled_sum(mixed, pm.Float)
+    assert SPREAD not in compiled.source
+    rng = np.random.default_rng(3)
+    fine, coarse = rng.random((4, 50), dtype=np.float32), rng.random((4, 27), dtype=np.float32)
+    assert_close(compiled(fine, coarse), compiled.reference(fine, coarse), roundings=4, magnitude=2.0)

@@ -22,7 +22,12 @@
 static inline NAME(row) BOTH(NAME(row) a, NAME(row) b)
 {
 #if defined(__AVX512F__) && LANES * ELEMENT == 64 && !defined(__clang__)
-    return ORDERED(512_mask)(b, a, b, COMPARED(b, b, 7, (1 << LANES) - 1, 4), 4);
+#if ELEMENT == 4
+    const short numbers = (short)COMPARED(b, b, 7, (1 << LANES) - 1, 4); /* as the instruction is declared */
+#else
+    const unsigned char numbers = COMPARED(b, b, 7, (1 << LANES) - 1, 4);
+#endif
+    return ORDERED(512_mask)(b, a, b, numbers, 4);
 #elif defined(__AVX__) && LANES * ELEMENT == 32
     return (NAME(row))((NAME(row_places))ORDERED(256)(b, a) | (b != b));
 #elif defined(__SSE2__) && LANES * ELEMENT == 16

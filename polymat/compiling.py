@@ -22,6 +22,7 @@ from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.loading import reopened
 from polymat.options import DEFAULTS, Options
+from polymat.quickimport import imported_quickly
 from polymat.request import Request
 from polymat.requesting import measured, request_for
 from polymat.runtime.compiled import Compiled
@@ -111,19 +112,22 @@ def compile(
 def compiled(request: Request) -> Compiled[Any, Report]:
     """The callable of a request."""
     key, functions = _asked(request)
-    found = None if key is None else _kept(key, request)
+    found: Compiled[Any, Report] | None = None if key is None else _kept(key, request)
     if found is not None:
         for function in functions:
             function.keep_definition()
         return found
-    from polymat.driver import compiled as compiled_anew  # imported where nothing is kept
-
     noted = NotedLibraries(request.libraries)
-    found = compiled_anew(replace(request, libraries=noted))
+    found = _driver().compiled(replace(request, libraries=noted))
     if key is not None:
         flags = found._flags or ()
         keep_outline(key, Outline(found.signature, found.source, found.header, flags, noted.answers))
     return found
+
+
+def _driver() -> Any:
+    """The module that compiles, imported where nothing is kept, or somebody asks what was decided."""
+    return imported_quickly("polymat.driver")
 
 
 def _asked(request: Request) -> tuple[str | None, list[Function]]:
@@ -165,9 +169,8 @@ class _Later:
 
     @cached_property
     def _telling(self) -> Telling:
-        from polymat.driver import telling  # imported where somebody asks
-
-        return telling(self._request)
+        found: Telling = _driver().telling(self._request)
+        return found
 
     def built(self) -> Pipeline:
         """The outputs as stages."""

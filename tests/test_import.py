@@ -26,11 +26,12 @@ def test_importing_leaves_the_garbage_collector_as_it_was(looks: bool) -> None:
     script = f"""
 import gc
 import polymat
+from polymat.compiling import _driver
 if not {looks}:
     gc.disable()
 during = []
 gc.callbacks.append(lambda phase, info: during.append(phase))
-polymat.compile
+_driver()
 print(gc.isenabled(), len(during))
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -45,10 +46,11 @@ def test_what_importing_makes_is_old(freezes: bool) -> None:
     script = f"""
 import gc
 import polymat
+from polymat.compiling import _driver
 if {freezes}:
     gc.freeze()
 frozen = gc.get_freeze_count()
-polymat.compile
+_driver()
 young = sum(len(gc.get_objects(generation=generation)) for generation in (0, 1))
 print(gc.get_freeze_count() > frozen // 2, young)  # some are freed
 """

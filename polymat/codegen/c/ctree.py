@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast, get_args
 
 from polymat.codegen.c.needs import Need
 from polymat.dataclass import dataclass
@@ -89,6 +90,7 @@ class Field:
 
 
 CExpr = Id | Literal | CUnary | CBinary | CCall | Subscript | Cast | Ternary | Braces | Field
+_EXPRESSIONS = frozenset(get_args(CExpr))  # `isinstance` would ask one after the other, a million times
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +261,8 @@ def expressions(statements: Iterable[Stmt | CExpr]) -> Iterator[CExpr]:
     stack: list[object] = list(reversed(list(statements)))
     while stack:
         node = stack.pop()
-        if isinstance(node, CExpr):
-            yield node
+        if type(node) in _EXPRESSIONS:
+            yield cast("CExpr", node)
         stack.extend(reversed(_parts(node)))
 
 
@@ -269,8 +271,8 @@ def always_evaluated(statements: Iterable[Stmt]) -> Iterator[CExpr]:
     stack: list[object] = list(statements)
     while stack:
         node = stack.pop()
-        if isinstance(node, CExpr):
-            yield node
+        if type(node) in _EXPRESSIONS:
+            yield cast("CExpr", node)
         match node:
             case Ternary(condition):
                 stack.append(condition)
@@ -290,8 +292,9 @@ def _parts(node: object) -> Sequence[object]:
     found: list[object] = []
     for field in getattr(node, "__dataclass_fields__", ()):
         value = getattr(node, field)
-        if isinstance(value, tuple):
+        whole = type(value)
+        if whole is tuple:
             found += value
-        elif hasattr(value, "__dataclass_fields__"):
+        elif whole is not str and hasattr(whole, "__dataclass_fields__"):
             found.append(value)
     return found

@@ -8,12 +8,15 @@ from math import prod
 from random import Random
 
 from polymat.decide.chosen import BY_SCHEME, UnfitError, Ways
+from polymat.decide.decider import Decider
 from polymat.graph.selection import GroupChoice
 from polymat.machine.model import Machine
+from polymat.model.describe import stage_nest
 from polymat.plan.schemeplan import SchemePlan
 from polymat.product.modelblocks import LOADS, SLACK
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, contradiction, unrolled
 from polymat.product.schemefit import dims_of, operands
+from polymat.product.schememovement import scheme_movement
 from polymat.product.schemevariants import scheme_variants
 from polymat.tilesize.stagework import VECTOR_SHARE
 
@@ -56,8 +59,7 @@ def by_scheme(stages: tuple[str, ...], scheme: Scheme) -> GroupChoice:
 def block_slowdown(plan: SchemePlan, machine: Machine) -> float:
     """How many times as long as in a vectorised loop an operation takes in the block of a scheme.
 
-    By how many sums are under way, what is loaded for them and whether registers hold them: schemes that
-    differ in loops and copies alone are predicted alike, and told apart by measuring.
+    By how many sums are under way, what is loaded for them and whether registers hold them.
     """
     found, sizes = plan.contraction, unrolled(plan.atoms)
     lanes = plan.lanes if plan.vector in found.result else 1
@@ -70,6 +72,14 @@ def block_slowdown(plan: SchemePlan, machine: Machine) -> float:
     step = max(sums / machine.fma_units, sum(loads) / LOADS, machine.fma_latency + SLACK)
     spilled = SPILLED if sums + min(loads) + 1 >= machine.vector_registers else 1.0
     return VECTOR_SHARE * spilled * step * machine.fma_units / sums * plan.lanes / lanes
+
+
+def moving_seconds(plan: SchemePlan, decider: Decider) -> float:
+    """Predicted seconds of what moves between the caches in the loops of a scheme, with its copies."""
+    (name,) = plan.group.stages
+    nest = stage_nest(decider.pipeline.stage(name), decider.assumed)
+    found, machine = plan.contraction, decider.machine
+    return scheme_movement(nest, found, plan.atoms, machine, threads=decider.threads).seconds
 
 
 def _resized(plan: SchemePlan, estimates: Mapping[str, int], rng: Random) -> list[Atom]:

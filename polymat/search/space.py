@@ -27,7 +27,7 @@ from polymat.search.moves import (
     other_way,
     regrouped,
 )
-from polymat.search.schememoves import block_slowdown, by_scheme, other_scheme
+from polymat.search.schememoves import block_slowdown, by_scheme, moving_seconds, other_scheme
 from polymat.steps import Job, Level
 from polymat.tilesize.schemetiles import heeds, misfit_of_plan
 
@@ -109,7 +109,8 @@ class Space:
         if not heeds(plan, self._given):
             return inf
         if isinstance(plan, SchemePlan) and group.scheme:
-            return ways.decider.seconds(plan) * block_slowdown(plan, self.machine)
+            computing = ways.decider.seconds(plan) * block_slowdown(plan, self.machine)
+            return max(computing, moving_seconds(plan, ways.decider))
         fits = not isinstance(plan, TilePlan) or scratch_fits(plan, ways.decider)
         return ways.decider.seconds(plan) if fits else inf
 

@@ -15,7 +15,7 @@ from polymat.driver import compile_request
 from polymat.graph.selection import GroupChoice, Selection, TunedChoice, choice_data, choice_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.product.schemetext import read_scheme
-from polymat.search.schememoves import block_slowdown, by_scheme, other_scheme
+from polymat.search.schememoves import block_slowdown, by_scheme, moving_seconds, other_scheme
 from polymat.search.space import Space
 from tests.search.test_space import A, B, M, drawn, request, space_of
 
@@ -113,3 +113,19 @@ def test_blocks_that_registers_hold_are_predicted_to_be_the_quickest() -> None:
     assert slowdown(4, 2) < slowdown(8, 4)
     plain = block_slowdown(scheme_plan(found, "[R(i), R(j), R(k)]"), found.machine)
     assert plain > slowdown(1, 1)
+
+
+def test_loops_that_move_more_between_the_caches_cost_more() -> None:
+    """Of the same block: with the sum outside, all of the result is read and written each time."""
+    found = space_of(request((A @ B).named("P"), {M: 2000}, blas="never"), 0)
+    block = "U(i, 4), U(j, 8), V(j)]"
+    near = f"[T(j, 64), T(k, 200), pack(B), T(i, 80), R(j), R(i), R(k), {block}"
+    far = f"[R(k), R(i), R(j), {block}"
+    moved = [moving_seconds(scheme_plan(found, text), found.ways(()).decider) for text in (near, far)]
+    assert moved[1] > 4 * moved[0]
+    prices = [
+        found.price(replace(found.default, groups=(by_scheme(("P",), scheme_plan(found, text).scheme),)))
+        for text in (near, far)
+    ]
+    assert prices[1] >= moved[1]
+    assert prices[1] > 2 * prices[0]

@@ -91,7 +91,7 @@ def compile(
     fortran: inputs that lie column by column (Fortran order) and are read as they lie; others, and these in
     another order, are copied at each call.  strided: inputs whose rows may lie apart, as those of
     `image[:, 8:-8]` do, and are read as they lie; others are copied at each call where they are no
-    C-contiguous arrays.
+    C-contiguous arrays.  options: what may be done, and how, see `Options`.
     """
     configure_logging()
     request = request_for(

@@ -32,7 +32,8 @@ LINES = (
 )
 ROOM_SHARE = 0.75  # of the first-level cache, for slices in work: what they read of the block passes through
 LEAST_SHARE = 1.5  # of the first-level cache: all slices that are no larger stay there anyway
-CLEARLY = 0.9  # of the time of steps one by one: slices that wait have to be so much quicker, by prediction
+APART = 2.5  # times slower than rows one after the other: parts of rows beyond the first-level cache
+CLEARLY = 0.85  # of the time of steps one by one: slices that wait have to be so much quicker, by prediction
 KINDS = ("map", "reduce", "row")  # of loops that run over parts of a dimension, in any order
 
 Ways = Callable[[Pipeline, str], Sequence[Plan]]
@@ -101,29 +102,33 @@ class Waits:
         if plans is None:
             return False
         near = 1 if slice_bytes * waiting.slices.wide <= waiting.room else 2
-        return self._seconds(level, plans, near, waiting.steps, sizes) < CLEARLY * self.predict(before)
+        waits, goes = self._seconds(level, plans, near, waiting.steps, sizes)
+        return waits < CLEARLY * min(goes, self.predict(before))
 
     def _seconds(
         self, level: Pipeline, plans: Sequence[LoopPlan], near: int, steps: int, sizes: Mapping[str, int]
-    ) -> float:
-        """Of a step: what slices need comes from a cache near by, and once a block from where it lives.
+    ) -> tuple[float, float]:
+        """Of a step with slices that wait, and of one through all of them.
 
-        What has no slices reads those of the block, which are near by and few.
+        What slices need comes from a cache near by, and once a block from where it lives; sums over rows stay
+        in registers.  What has no slices reads those of the block, which are near by and few.
         """
         assert level.waiting is not None
-        home, sliced = home_level(level, self.machine, sizes), dict(level.waiting.stages)
-        total = 0.0
+        home, machine = home_level(level, self.machine, sizes), self.machine
+        waits = goes = 0.0
         for plan in plans:
-            cost = plan_cost(level, plan, self.machine, sizes, 1, home)
-            if not sliced.keys() & {*plan.group.stages}:
-                total += cost.computing
+            stage, cost = level.stage(plan.group.stages[-1]), plan_cost(level, plan, machine, sizes, 1, home)
+            if level.waiting.place(stage.name) is None:
+                waits, goes = waits + cost.computing, goes + cost.computing
                 continue
-            computing = cost.computing * VECTOR_SHARE / ROW_LOOP_SHARE
-            moving = cost.bytes / self.machine.bandwidth(near)
+            goes += min(cost.seconds, plan_cost(level, plan, machine, sizes, self.threads, home).seconds)
+            in_registers = stage.is_reduction and stage.dtype.kind == "f"
+            faster = VECTOR_SHARE / ROW_LOOP_SHARE if in_registers else 1.0
+            moving = cost.bytes / machine.bandwidth(near) * (APART if near > 1 else 1.0)
             if home > near:
-                moving += cost.bytes / steps / self.machine.bandwidth(home, self.threads) * self.threads
-            total += replace(cost, computing=computing, moving=moving).seconds
-        return total / self.threads
+                moving += cost.bytes / steps / machine.bandwidth(home, self.threads) * self.threads
+            waits += replace(cost, computing=cost.computing * faster, moving=moving).seconds / self.threads
+        return waits, goes
 
 
 def _count(steps: Steps, sizes: Mapping[str, int]) -> int:

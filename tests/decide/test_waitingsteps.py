@@ -31,18 +31,18 @@ def planned(sizes: tuple[int, int], **options: Any) -> tuple[Stepwise[Schedule],
 
 
 def test_columns_of_gramschmidt_wait_where_they_leave_the_first_level() -> None:
-    level, (section,) = planned((200, 240))
+    level, (section,) = planned((160, 240))
     assert section.waiting is not None
     assert section.waiting.slices.stages == (("a", 1), ("products", 0))
     assert section.waiting.slices.wide == 16  # doubles in two lines
     assert planned((20, 30))[1] == []
-    assert planned((200, 240), skip=("waits",))[1] == []
+    assert planned((160, 240), skip=("waits",))[1] == []
     norms = next(held for held in level.held if held.name == "square")
     assert str(norms.planes) == "1"  # which nothing that waits reads
 
 
 def test_loops_run_over_slices() -> None:
-    _, (section,) = planned((200, 240))
+    _, (section,) = planned((160, 240))
     assert isinstance(section.level, Schedule)
     plans = {plan.group.stages[0]: plan for plan in section.level.plans}
     for name in ("a", "products"):

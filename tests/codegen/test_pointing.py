@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.codegen import functionlimits
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -112,3 +114,34 @@ def test_many_temporaries_on_the_stack() -> None:
     assert re.search(r"_pm_entry_part1\(", compiled.source)
     x = np.random.default_rng(3).standard_normal(16)
     assert_close(compiled(x), compiled.reference(x), roundings=200)
+
+
+def random_program(rng: random.Random, count: int) -> list[pm.Function]:
+    """So many vectors of a few types, each of the one before it and others: three of them."""
+    n, i = 16, pm.Variable(pm.Int, "i")
+    x = pm.Vector(pm.Double, "x", [n])
+    made: list[pm.Function] = []
+    for k in range(count):
+        dtype = rng.choice((pm.Double, pm.Double, pm.Float))
+        each = pm.Function(([i], [pm.Interval(pm.Int, 0, n - 1)]), dtype, f"t{k}")
+        value = x(rng.choice((i, n - 1 - i))) * (k + 1.5)
+        for other in dict.fromkeys((*made[-1:], *rng.sample(made, min(len(made), 2)))):
+            value = value + other(rng.choice((i, n - 1 - i))) / rng.choice((2.0, 3.0, -4.0))
+        each.defn = [pm.Cast(dtype, value)]
+        made.append(each)
+    return [made[count // 2], made[-2], made[-1]]
+
+
+@pytest.mark.parametrize("lines", [9, 12, 20, 36])
+def test_random_temporaries_on_the_stack(seed: int, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In functions of few lines and few arguments."""
+    rng = random.Random(1000 * seed + lines)
+    for name, value in (("MOST_LINES", lines), ("MOST_ARGUMENTS", 3 + lines % 5), ("SHORTER", ())):
+        monkeypatch.setattr(functionlimits, name, value)
+    options = pm.Options(threads=1, inline=False, fuse=False, cflags=("-O1",))
+    compiled = pm.compile(random_program(rng, rng.randint(20, 50)), name="stacked", options=options)
+    assert len(re.findall(r"_pm_local_t\d+\[", compiled.source)) > 10
+    assert len(re.findall(r"^static .*_part\d+\(", compiled.source, re.MULTILINE)) >= 2
+    x = np.random.default_rng(3).standard_normal(16)
+    for found, wanted in zip(compiled(x), compiled.reference(x), strict=True):
+        assert_close(found, wanted, roundings=500, magnitude=float(np.abs(wanted).max()))

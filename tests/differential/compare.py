@@ -21,19 +21,20 @@ from tests.differential.random_programs import HEAD, Program
 class Variant:
     """How a batch is compiled.
 
-    small_tiles: arrays of a few elements have several tiles.  small_functions: those of C take few arguments, and what
-    runs others is cut to pieces.
+    small_tiles: arrays of a few elements have several tiles.  small_functions: those of C take few arguments, and are
+    cut to pieces of about so many lines; 0: as users have them.
     """
 
     options: pm.Options
     trim: bool = False
     small_tiles: bool = False
-    small_functions: bool = False
+    small_functions: int = 0
 
     def compile(self, outputs: Sequence[Any]) -> pm.Compiled:
         """Compile."""
         with contextlib.ExitStack() as stack:
-            patched = SMALL_TILES * self.small_tiles + SMALL_FUNCTIONS * self.small_functions
+            patched = [*SMALL_TILES] if self.small_tiles else []
+            patched += small_functions(self.small_functions) if self.small_functions else []
             for module, name, value in patched:
                 stack.enter_context(mock.patch.object(module, name, value))
             return compile_tiled(outputs, self.options, name="batch", trim=self.trim)
@@ -59,11 +60,11 @@ SMALL_TILES: tuple[tuple[Any, str, Any], ...] = (
     (register, "ROWS_UPDATED", 3),
 )
 
-SMALL_FUNCTIONS: tuple[tuple[Any, str, Any], ...] = (
-    (functionlimits, "MOST_ARGUMENTS", 3),
-    (functionlimits, "MOST_LINES", 14),
-    (functionlimits, "SHORTER", ()),
-)
+
+def small_functions(lines: int) -> list[tuple[Any, str, Any]]:
+    """Limits of functions of C that nearly all of them exceed."""
+    few: tuple[str, Any] = ("MOST_ARGUMENTS", 3)
+    return [(functionlimits, *each) for each in (few, ("MOST_LINES", lines), ("SHORTER", ()))]
 
 
 def _options(**changes: Any) -> pm.Options:
@@ -83,7 +84,10 @@ VARIANTS = {
     "trimmed": Variant(_options(threads=1), trim=True),
     "small tiles": Variant(_options(parallel_threshold=0, threads=2), small_tiles=True),
     "small functions": Variant(
-        _options(parallel_threshold=0, threads=2, inline=False), small_tiles=True, small_functions=True
+        _options(parallel_threshold=0, threads=2, inline=False), small_tiles=True, small_functions=14
+    ),
+    "smaller functions, temporaries on the stack": Variant(
+        _options(threads=1, inline=False, fuse=False), small_functions=12
     ),
     "untiled": Variant(_options(tile=False, fuse=False, parallel_threshold=0, threads=2)),
     "parallel 3": Variant(_options(parallel_threshold=0, threads=3, inline=False)),

@@ -14,7 +14,14 @@ from tests.differential.under_sanitizers import clean_output
 FIRST, PROGRAMS = 1000, 5  # other programs than those that are compared without sanitizers
 
 
-@pytest.mark.parametrize("variants", [("plain", "tiles 7, 2"), ("paper, tiles 3, 1",)])
+SAMPLES = [
+    ("plain", "tiles 7, 2"),
+    ("paper, tiles 3, 1",),
+    ("small functions", "smaller functions, temporaries on the stack"),
+]
+
+
+@pytest.mark.parametrize("variants", SAMPLES)
 def test_generated_code_under_sanitizers(variants: tuple[str, ...], seed: int) -> None:
     printed = clean_output(command(seed, PROGRAMS, variants, FIRST))
     assert all(f"{word}: {PROGRAMS} programs" in printed for word in variants)

@@ -1,8 +1,8 @@
 """Sweeps whose points wait for those right before them: points of several rows by turns.
 
 before:  x(i, j) waits for x(i, j - 1), which is computed right before it
-after:   between the two come points of three other rows, each so many columns behind the row above that none
-         of the four needs another one; of seven other rows, in the same column, where no row needs another
+after:   between the two come points of seven other rows, each so many columns behind the row above that none
+         of the eight needs another one; all of them in one column where no row needs another
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import islpy as isl
 
 from polymat.poly.order import Assignment, Order, distances
 
-ROWS = 4  # at a time: their points fill most of the time that one of them waits
-ROWS_ALONE = 8  # of those that need no others: they lie in one column, and cost no ends of their own
+ROWS = 8  # at a time: their points fill most of the time that one of them waits
 NEAR = 4  # rows and columns that a point of a sweep reads at most ahead of it and behind
 
 
@@ -34,23 +33,11 @@ def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
     behind = _behind(order, statements)
     if behind is None:
         return order
-    return _side_by_side(order) if alone else _behind_each_other(order, behind)
+    return _by_turns(order, 0 if alone else behind)
 
 
-def _behind_each_other(order: Order, behind: int) -> Order:
-    """The order with some rows at a time, each so many columns behind the one above."""
-    last = order.statements
-    assert last is not None
-    dims = [f"i{level}" for level in range(len(order.parallel))]
-    row, column = dims[last - 2], dims[last - 1]
-    turns = [f"floor({row} / {ROWS})", f"{column} + {behind} * ({row} mod {ROWS})", f"{row} mod {ROWS}"]
-    text = f"{{ [{', '.join(dims)}] -> [{', '.join([*dims[: last - 2], *turns, dims[last]])}] }}"
-    schedule = order.schedule.apply_range(isl.UnionMap(text))
-    return Order(schedule, (False,) * (len(dims) + 1), (), last + 1, turns=last, plain=order)
-
-
-def _side_by_side(order: Order) -> Order:
-    """The order with some rows at a time, where no row needs another one.
+def _by_turns(order: Order, behind: int) -> Order:
+    """The order with some rows at a time, each so many columns behind the one above.
 
     Rows of which there are fewer, or in which other statements run, come one after the other, as before.
     """
@@ -59,11 +46,11 @@ def _side_by_side(order: Order) -> Order:
     dims = [f"i{level}" for level in range(len(order.parallel))]
     outer, (row, column, statement) = dims[: last - 2], dims[last - 2 :]
     first = _first(order)
-    block, turn = f"floor(({row} - {first}) / {ROWS_ALONE})", f"({row} - {first}) mod {ROWS_ALONE}"
+    block, turn = f"floor(({row} - {first}) / {ROWS})", f"({row} - {first}) mod {ROWS}"
     whole = _whole(order, first)
     schedule = isl.UnionMap("{ }")
     for places, points in (
-        ([block, "0", column, turn, statement], whole),
+        ([block, "0", f"{column} + {behind} * ({turn})", turn, statement], whole),
         ([block, turn, column, "0", statement], whole.complement()),
     ):
         placed = isl.UnionMap(f"{{ [{', '.join(dims)}] -> [{', '.join([*outer, *places])}] }}")
@@ -83,7 +70,7 @@ def _first(order: Order) -> int:
 
 def _whole(order: Order, first: int) -> isl.Set:
     """The points of blocks of rows in which each statement runs in all rows or in none."""
-    last, rows = order.statements, ROWS_ALONE
+    last, rows = order.statements, ROWS
     assert last is not None
     line = isl.dim_type.set
     dims = [f"i{level}" for level in range(last - 1)]

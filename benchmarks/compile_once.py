@@ -26,7 +26,7 @@ def _compile_once(kernel: str) -> None:
 
 
 def _compilation(kernel: str) -> Callable[[], Any]:
-    """What compiles a kernel, or a chain of sixty stages; importing the compiler has a figure of its own."""
+    """What compiles a kernel, or a chain of sixty stages; what is not in the cache imports the compiler."""
     compile = polymat.compile
     if kernel != "60 stages":
         from benchmarks import polybench

@@ -95,7 +95,7 @@ def test_filters_without_taps_by_shared_transforms_are_zero(mode: str) -> None:
 
 
 def test_names_stay_apart() -> None:
-    x = pm.Signal(pm.Double, "y_tmp", N)
+    x = pm.Signal(pm.Double, "y_padded", N)
     y = x.fir(np.hanning(70), "causal").named("y")
     compiled = pm.compile(y, inputs=[x], options=ALWAYS)
     a = np.random.default_rng(1).uniform(-1, 1, 301)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,9 @@ def test_numbers(compiled: Any, n: int, m: int) -> None:
 def test_where_places_are_shared(compiled: Any, machine: Machine) -> None:
     """With vectors of 512 bits two rows run at a time, with three of a grid, and what is left by itself."""
     bodies = {
-        name: compiled.source.partition(f"static void _pm_nest_{name}(")[2].partition("\n}\n")[0]
+        name: "\n".join(
+            re.findall(rf"^static void _pm_nest_{name}(?:_part\d+)?\(.*?^}}", compiled.source, re.M | re.S)
+        )
         for name in READS
     }
     pointers = {name: text.count(f" *const {ROW}") for name, text in bodies.items()}

@@ -13,6 +13,7 @@ from dataclasses import replace
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
+    Cast,
     CBinary,
     CCall,
     CExpr,
@@ -73,7 +74,7 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
 
 def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | None:
     """The loops over parts of a row; None where there is nothing to spread, or no vectors for the rest."""
-    span, found = straight_range(loop), _spread(loop)
+    span, found = straight_range(loop), _spread(loop, types)
     body = tuple(_with(item, found) for item in loop.body)
     if span is None or not 0 < len(found) <= MOST or not _is_row(body, loop.variable):
         return None
@@ -102,7 +103,7 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
     )
 
 
-def _spread(loop: For) -> dict[CExpr, CExpr]:
+def _spread(loop: For, types: RowTypes) -> dict[CExpr, CExpr]:
     """What a loop computes of elements at j // k alone, and where it stands when it is spread out.
 
     Nothing whose place is computed at each point, which no vector reads.
@@ -113,7 +114,7 @@ def _spread(loop: For) -> dict[CExpr, CExpr]:
     index = CBinary("-", Id(loop.variable), Id(AT))
     for item in loop.body:
         value = item.value if isinstance(item, (Assign, Declare)) else None
-        for part in _divided(value, loop.variable) if value is not None else ():
+        for part in _divided(value, loop.variable, types) if value is not None else ():
             found.setdefault(part, Subscript(Id(f"{SPREAD}{len(found)}"), index))
     return found
 
@@ -135,24 +136,30 @@ def _is_array(target: CExpr) -> bool:
     return isinstance(target, Subscript) and isinstance(target.array, Id)
 
 
-def _divided(value: CExpr, variable: str) -> list[CExpr]:
+def _divided(value: CExpr, variable: str, types: RowTypes) -> list[CExpr]:
     """The largest parts of a value that read nothing but elements at j // k."""
     elements = [e for e in expressions([Evaluate(value)]) if isinstance(e, Subscript)]
-    if elements and all(_is_divided(e, variable) for e in elements) and _is_closed(value, elements):
+    if elements and all(_is_divided(e, variable) for e in elements) and _is_closed(value, elements, types):
         return [value]
     match value:
         case CBinary(_, left, right):
-            return [*_divided(left, variable), *_divided(right, variable)]
+            return [*_divided(left, variable, types), *_divided(right, variable, types)]
         case CUnary(_, operand):
-            return _divided(operand, variable)
+            return _divided(operand, variable, types)
         case _:
             return []
 
 
-def _is_closed(value: CExpr, elements: Sequence[CExpr]) -> bool:
-    """Whether a value depends on numbers and these elements alone."""
+def _is_closed(value: CExpr, elements: Sequence[CExpr], types: RowTypes) -> bool:
+    """Whether a value depends on numbers and these elements alone, and all of it has the type of a row.
+
+    What is computed as another type, of a conversion or a longer number on, would be rounded.
+    """
     rest = substituted(Evaluate(value), dict.fromkeys(elements, Literal("0")))
-    return not names_in([rest])
+    parts = [*expressions([rest])]
+    numbers = [part.text for part in parts if isinstance(part, Literal)]
+    typed = all(text.isdecimal() or types.is_number(text) for text in numbers)
+    return typed and not names_in([rest]) and not any(isinstance(part, Cast) for part in parts)
 
 
 def _is_divided(element: Subscript, variable: str) -> bool:

@@ -117,7 +117,7 @@ class _Extremes:
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
         room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        return Block((*known, *same, If(room, tuple(self._vectors()), (inside,))))
+        return Block((*known, If(room, (*same, *self._vectors()), (inside,))))
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)

@@ -54,6 +54,24 @@ def test_rows_of_every_length(value: Any, kind: Any, start: int) -> None:
         assert_close(compiled(fine, coarse), compiled.reference(fine, coarse), roundings=8, magnitude=4.0)
 
 
+def longer(fine: Any, coarse: Any) -> Any:
+    near = pm.Cast(pm.Double, coarse(i, j // 2)) * 0.1 + pm.Cast(pm.Double, fine(i, j))
+    return pm.Cast(pm.Float, near * 1e9 + near * near)
+
+
+def counted(fine: Any, coarse: Any) -> Any:
+    steps = pm.Cast(pm.Int, coarse(i, j // 2) * 100.0) * 1000001
+    return fine(i, j) + pm.Cast(pm.Float, steps % 7) - pm.Cast(pm.Float, steps % 11)
+
+
+@pytest.mark.parametrize("value", [longer, counted])
+def test_what_is_computed_as_another_type_is_not_rounded_to_that_of_the_row(value: Any) -> None:
+    compiled = compiled_sum(value, pm.Float)
+    coarse = np.random.default_rng(5).random((4, 47), dtype=np.float32)
+    fine = np.repeat(-0.1 * coarse.astype(np.float64), 2, axis=1)[:, :90].astype(np.float32)
+    np.testing.assert_allclose(compiled(fine, coarse), compiled.reference(fine, coarse), atol=1e-6)
+
+
 def test_rows_that_are_read_at_half_the_place_alone_stay_in_blocks() -> None:
     def alone(_: Any, coarse: Any) -> Any:
         return coarse(i, j // 2) + coarse(i - 1, j // 2)

@@ -108,6 +108,21 @@ def test_arithmetic_is_computed_in_vectors_where_it_is_compared(term: str, kind:
     check_terms(compiled, kind)
 
 
+def test_what_is_the_same_for_a_row_is_read_for_rows_of_some_length_alone() -> None:
+    """Of row 0, which has no points, there is no element before it."""
+    N = Parameter(Int, "N")
+    i, k = Variable(Int, "i"), Variable(Int, "k")
+    x, y = pm.Matrix(Float, "x", [N, N]), pm.Vector(Float, "y", [N])
+    rows = Interval(Int, 0, N - 1)
+    found = Reduction(([i], [rows]), ([i, k], [rows, Interval(Int, 0, i - 1)]), Float, "found")
+    found.defn = [Reduce(found(i), x(i, k) * y(i - 1), Op.Max)]
+    compiled = pm.compile(found, name="before", inputs=[x, y], options=Options(threads=1))
+    nest = compiled.source[compiled.source.index("_pm_nest_found(") :]
+    assert 0 < nest.index("if (_pm_high - _pm_low") < nest.index("= y[i - 1];")
+    arrays = (values([70, 70], "float32", 0), values([70], "float32", 1))
+    np.testing.assert_array_equal(compiled(*arrays), compiled.reference(*arrays))
+
+
 def extreme_of_terms(term: Any, kind: str, op: Any) -> Any:
     """The least or largest of a term along the rows of a matrix."""
     M, N = Parameter(Int, "M"), Parameter(Int, "N")

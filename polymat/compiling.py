@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
@@ -121,7 +122,8 @@ def compiled(request: Request) -> Compiled[Any, Report]:
     found = _driver().compiled(replace(request, libraries=noted))
     if key is not None:
         flags = found._flags or ()
-        keep_outline(key, Outline(found.signature, found.source, found.header, flags, noted.answers))
+        outline = Outline(found.signature, found.source, found.header, flags, noted.answers)
+        keep_outline(key, outline, Path(found.path))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -11,8 +12,10 @@ def imported_quickly(module: str) -> ModuleType:
     """Import without looking for garbage: what modules make stays, and would be looked at many times.
 
     It is old from then on, so that the first compilation does not look at it either; unless the user froze
-    something, which would thaw.
+    something, which would thaw.  What is imported already stays as it is, and so does other garbage.
     """
+    if module in sys.modules:
+        return import_module(module)  # waits where another thread still imports it
     looks = gc.isenabled()
     gc.disable()
     try:

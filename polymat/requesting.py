@@ -44,8 +44,8 @@ def request_for(
     return Request(
         outputs=listed,
         name=check_export_name(name if name is not None else listed[0].name or "pipeline"),
-        inputs=inputs,
-        sizes=sizes,
+        inputs=tuple(inputs) if isinstance(inputs, list) else inputs,  # a list may change later
+        sizes=dict(sizes) if isinstance(sizes, Mapping) else sizes,
         estimates=fixed_sizes(estimates, "estimates"),
         constraints=checked_constraints(constraints),
         trim=trim,

@@ -181,6 +181,61 @@ def test_what_is_damaged_or_gone_is_made_again(anew: list[str], tmp_path: Path) 
     assert len(anew) == 3
 
 
+def test_what_is_damaged_is_told_of_once(
+    anew: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for suffix in (OUTLINE, ".so"):
+        compiled()
+        (file,) = (tmp_path / "cache").glob(f"*{suffix}")
+        file.write_bytes(file.read_bytes()[:-40])
+        caplog.clear()
+        compiled()
+        assert [record.getMessage() for record in caplog.records] == [
+            f"ignored {file}: damaged, will be rebuilt"
+        ]
+
+
+def test_a_cache_without_room_keeps_the_last_program(
+    anew: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", "0")
+    compiled(scaled(3.0))
+    first, second = compiled(), compiled()
+    assert len(anew) == 2
+    assert os.path.exists(first.path)
+    assert second.path == first.path
+    assert len([*(tmp_path / "cache").glob("*.so")]) == 1
+
+
+def test_a_cache_to_read_from_stays_as_it_is(
+    anew: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled()
+    files = [*(tmp_path / "cache").iterdir()]
+    for file in files:
+        os.utime(file, (1e9, 1e9))
+    monkeypatch.setenv("POLYMAT_CACHE", "readonly")
+    compiled()
+    assert len(anew) == 1
+    assert {file.stat().st_mtime for file in files} == {1e9}
+
+
+def test_what_is_asked_for_stays_what_it_was(anew: list[str]) -> None:
+    """Also where that is decided later than the lists and tables change that it was asked with."""
+    told = []
+    for _ in range(2):
+        n = pm.Parameter(pm.Int, "N")
+        x = pm.Vector(pm.Double, "x", [n])
+        sizes, inputs = {n: 3}, [x]
+        run = compiled(pm.elementwise_mul(x, x), sizes=sizes, inputs=inputs)
+        sizes[n] = 4
+        inputs.clear()
+        np.testing.assert_array_equal(run.reference(np.ones(3)), np.ones(3))
+        told.append(str(run.explain()).rpartition("built ")[0])
+    assert len(anew) == 1
+    assert told[0] == told[1] != ""
+
+
 @pytest.mark.parametrize(("mode", "kept"), [("on", 1), ("readonly", 0), ("off", 0)])
 def test_the_cache_is_as_the_user_wants_it(
     anew: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, kept: int

@@ -60,6 +60,23 @@ print(gc.get_freeze_count() > frozen // 2, young)  # some are freed
     assert freezes or int(young) < 1000
 
 
+def test_garbage_is_made_old_by_importing_alone() -> None:
+    """Who compiles one program after the other would never be rid of what the program dropped."""
+    script = """
+import gc
+from polymat.compiling import _driver
+_driver()
+class Circle:
+    pass
+circle = Circle()
+circle.itself = circle
+_driver()
+print(any(each is circle for each in gc.get_objects(generation=2)))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
 def test_what_is_imported_later_is_listed() -> None:
     assert set(polymat.__all__) <= set(dir(polymat))
 

@@ -106,27 +106,27 @@ def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
         if image is not None:
             return Fetched(path, image, hit=True)
         image = _build_and_store(path, key, build, again=True)
-    evict(directory, settings().cache_limit_bytes, keep=path)
+    evict(directory, settings().cache_limit_bytes, keep=[path])
     return Fetched(path, image, hit=False)
 
 
-def fetch(key: str, suffix: str) -> Fetched | None:
-    """The file kept as `key`, when it is there and whole."""
-    directory = cache_directory()
-    if settings().cache_mode == "off" or not directory_trusted(directory):
+def fetch(key: str, suffix: str, *, warn: bool = True) -> Fetched | None:
+    """The file kept as `key`, when it is there and whole; warn: say so where it is not whole."""
+    directory, mode = cache_directory(), settings().cache_mode
+    if mode == "off" or not directory_trusted(directory):
         return None
     path = directory / (key + suffix)
-    image = _hit(path, key)
+    image = (_verified_image if mode == "readonly" else _hit)(path, key, warn=warn)
     return None if image is None else Fetched(path, image, hit=True)
 
 
-def replace_kept(key: str, image: bytes, suffix: str) -> None:
-    """Keep these bytes as `key`, whatever was kept so before."""
+def replace_kept(key: str, image: bytes, suffix: str, beside: Path) -> None:
+    """Keep these bytes as `key`, whatever was kept so before, and the file that is useful with them."""
     directory = cache_directory()
     prepare_directory(directory)
     path = directory / (key + suffix)
     _build_and_store(path, key, lambda to: _write(to, image), again=True)
-    evict(directory, settings().cache_limit_bytes, keep=path)
+    evict(directory, settings().cache_limit_bytes, keep=[path, beside])
 
 
 def _write(path: Path, image: bytes) -> None:

@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,8 +65,8 @@ def _scan(directory: Path) -> Iterator[CacheEntry]:
             yield CacheEntry(path.stem, path, status.st_size, status.st_mtime)
 
 
-def evict(directory: Path, limit: int, keep: Path) -> None:
-    """Remove the longest unused entries until the rest fits the limit; the entry just built stays.
+def evict(directory: Path, limit: int, keep: Collection[Path]) -> None:
+    """Remove the longest unused entries until the rest fits the limit; those just built stay.
 
     Every store looks, and at names and sizes alone where there is room.
     """
@@ -92,13 +92,13 @@ def _stored(directory: Path) -> tuple[int, bool]:
     return stored, partials
 
 
-def _evict_oldest(directory: Path, limit: int, keep: Path) -> None:
+def _evict_oldest(directory: Path, limit: int, keep: Collection[Path]) -> None:
     found = sorted(_scan(directory), key=lambda entry: (entry.last_used, entry.key))
     excess = sum(entry.bytes for entry in found) - limit
     for entry in found:
         if excess <= 0:
             break
-        if entry.path != keep and _remove(entry.path):
+        if entry.path not in keep and _remove(entry.path):
             _log.debug("evicted %s", entry.path)
             excess -= entry.bytes
 

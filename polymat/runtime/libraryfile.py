@@ -103,7 +103,7 @@ def build(
 def kept_library(source: str, target: str, more_flags: tuple[str, ...]) -> Built | None:
     """The library of a C text where that is compiled already, with these flags beside the usual ones."""
     place = _place(source, target, more_flags)
-    fetched = fetch(place.key, LIBRARY)
+    fetched = fetch(place.key, LIBRARY, warn=False)  # what is wrong is said where it is mended
     return None if fetched is None else place.built(fetched, 0.0)
 
 

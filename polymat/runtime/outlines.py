@@ -109,12 +109,12 @@ def kept_outline(key: str) -> Outline | None:
     return outline
 
 
-def keep_outline(key: str, outline: Outline) -> None:
-    """Keep an outline, in the place of one that holds no longer, unless that cannot be."""
+def keep_outline(key: str, outline: Outline, library: Path) -> None:
+    """Keep an outline beside its library, in the place of one that holds no longer, unless that cannot be."""
     if settings().cache_mode != "on":
         return
     try:
-        replace_kept(key, pickle.dumps(outline, pickle.HIGHEST_PROTOCOL), OUTLINE)
+        replace_kept(key, pickle.dumps(outline, pickle.HIGHEST_PROTOCOL), OUTLINE, library)
     except ToolchainError as error:
         _log.debug("not kept: %s", error)
 

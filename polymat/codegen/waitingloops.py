@@ -25,7 +25,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     plus,
 )
-from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Need
 from polymat.codegen.nestshares import TEAM, WORK
 from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
@@ -61,7 +61,7 @@ class WaitingLoops:
 
     def statements(self) -> tuple[Stmt, ...]:
         """Take the steps in blocks where there are several of them, and more slices than a cache holds."""
-        self.needs.update({MAX_I64, MIN_I64})
+        self.needs.update({FLOORDIV_I64, MAX_I64, MIN_I64})
         count = _less(plus(Id(self.last), 1), Id(self.first))
         several = CBinary(">=", count, Literal(str(2 * self.waiting.steps)))
         all_slices = CBinary("*", Id(SLICE), Cast("double", _less(Id(HIGH), Id(LOW))))
@@ -93,7 +93,9 @@ class WaitingLoops:
     def _blocks(self) -> For:
         """All blocks; the slices behind one begin at a multiple of its steps, where it is a whole one."""
         front, steps = self.waiting.slices.front, Literal(str(self.waiting.steps))
-        whole = CBinary("*", CBinary("/", plus(Id(FROM), front + self.waiting.steps), steps), steps)
+        whole = CBinary(
+            "*", _call(FLOORDIV_I64.function, plus(Id(FROM), front + self.waiting.steps), steps), steps
+        )
         upto = _call(MIN_I64.function, plus(whole, -front - 1), Id(self.last))
         after = _call(MAX_I64.function, Id(LOW), plus(Id(UPTO), 1 + front))
         pieces = CBinary("/", plus(CBinary("+", _less(Id(HIGH), Id(AFTER)), Id(WIDTH)), -1), Id(WIDTH))

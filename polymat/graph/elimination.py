@@ -121,15 +121,17 @@ def quiet_parts(stage: Stage) -> frozenset[int]:
 
 
 def goes_by_rows(found: Elimination, order: Order, pipeline: Pipeline) -> bool:
-    """Whether in rows beyond a block all its steps may be computed one row after the other."""
+    """Whether in rows beyond a block all its steps may be computed one row after the other, in any order."""
     stage = found.stage
     near, beyond = (
         [domain.assume(_steps_of_block(found, pipeline)) for domain in domains] for domains in found.inner()
     )
     both = [one.union(other) for one, other in zip(near, beyond, strict=True)]
     statements = within(recurrence_statements(stage, pipeline.context), both)
-    schedule = one_after_other(order.among(near), order.exchanged(beyond), len(order.parallel))
-    return respects_in_place(schedule, statements, quiet_parts(stage))
+    first, depth, quiet = order.among(near), len(order.parallel), quiet_parts(stage)
+    either_way = (order.exchanged(beyond, backwards=backwards) for backwards in (False, True))
+    schedules = (one_after_other(first, rows, depth) for rows in either_way)
+    return all(respects_in_place(schedule, statements, quiet) for schedule in schedules)
 
 
 def find_elimination(stage: Stage, pipeline: Pipeline) -> Elimination | None:

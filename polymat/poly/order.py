@@ -76,10 +76,10 @@ class Order:
             points = points.union(isl.UnionSet.from_set(tagged(domain, tag)))
         return self.schedule.intersect_domain(points)
 
-    def exchanged(self, domains: Sequence[Domain]) -> isl.UnionMap:
-        """The schedule of some points of each statement with its two outermost loops exchanged."""
+    def exchanged(self, domains: Sequence[Domain], *, backwards: bool = False) -> isl.UnionMap:
+        """The schedule of some points with its two outermost loops exchanged, the second maybe backwards."""
         dims = [f"i{k}" for k in range(len(self.parallel))]
-        other = [dims[1], dims[0], *dims[2:]]
+        other = [f"-{dims[1]}" if backwards else dims[1], dims[0], *dims[2:]]
         swap = isl.Map(f"{{ [{', '.join(dims)}] -> [{', '.join(other)}] }}")
         return self.among(domains).apply_range(isl.UnionMap.from_map(swap))
 

@@ -59,6 +59,22 @@ def schur(dtype: ScalarType = Double) -> Function:
     return last(W, dtype, S, N, upto(M))
 
 
+def chained(dtype: ScalarType = Double) -> Function:
+    """Multipliers depend on those of the row above, of the same step."""
+    A = pm.Matrix(dtype, "A", [N, N])
+    W = Function(([k, i, j], [Interval(Int, 0, N), upto(N), upto(N)]), dtype, "W")
+    column, inside = step & Condition(j, "==", p), Condition(i, ">", p)
+    scaled = W(k - 1, i, j) / W(k - 1, p, p)
+    W.defn = [
+        Case(start, A(i, j)),
+        Case(step & (Condition(i, "<=", p) | Condition(j, "<", p)), W(k - 1, i, j)),
+        Case(column & Condition(i, "==", k), scaled),
+        Case(column & Condition(i, ">", k), scaled + 0.125 * W(k, i - 1, p)),
+        Case(step & inside & Condition(j, ">", p), W(k - 1, i, j) - W(k, i, p) * W(k - 1, p, j)),
+    ]
+    return last(W, dtype, N, N, upto(N))
+
+
 def ldlt(dtype: ScalarType = Double) -> Function:
     """The lower triangle: L below the diagonal, D on it."""
     A = pm.Matrix(dtype, "A", [N, N])
@@ -151,7 +167,7 @@ def smoothed(dtype: ScalarType = Double) -> Function:
 
 LEGAL: dict[str, Callable[..., Function]] = {
     each.__name__: each
-    for each in (unscaled_lu, schur, ldlt, upper_cholesky, forward_solve, right_solve, summed)
+    for each in (unscaled_lu, schur, chained, ldlt, upper_cholesky, forward_solve, right_solve, summed)
 }
 REFUSED: dict[str, Callable[..., Function]] = {each.__name__: each for each in (gauss_jordan, smoothed)}
 

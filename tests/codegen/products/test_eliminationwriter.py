@@ -15,6 +15,7 @@ from tests.tolerance import assert_close
 SIZES = (0, 1, 2, 3, 7, 8, 9, 17, 29)
 SHAPES = {
     "unscaled_lu": {"A": "square"},
+    "chained": {"A": "square"},
     "ldlt": {"A": "square"},
     "upper_cholesky": {"A": "square"},
     "schur": {"A": "wide"},
@@ -61,7 +62,7 @@ def test_results_at_sizes_around_those_of_blocks(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_blocks_as_they_are(threads: int) -> None:
     compiled = pm.compile(eliminations.unscaled_lu(), options=pm.Options(threads=threads))
-    assert "_pm_lines_" in compiled.source  # rows behind a block, some for each thread
+    assert "_pm_lines_W(" in compiled.source  # rows behind a block, some for each thread
     for size in (7, 8, 9, 16, 63):
         check(compiled, "unscaled_lu", size, size, "float64")
     size = 300
@@ -70,6 +71,13 @@ def test_blocks_as_they_are(threads: int) -> None:
     upper = np.triu(result)
     lower = np.tril(result, -1) / np.diag(result) + np.eye(size)
     assert_close(lower @ upper, matrix, roundings=8 * size, magnitude=np.abs(lower) @ np.abs(upper))
+
+
+def test_rows_that_need_each_other_are_not_shared_out() -> None:
+    compiled = pm.compile(eliminations.chained(), options=pm.Options(threads=2, parallel_threshold=0))
+    assert "_pm_steps_" in compiled.source
+    assert "_pm_lines_W(" not in compiled.source
+    check(compiled, "chained", 63, 63, "float64")
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -123,7 +123,8 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
             others.append((stage, loops, often, _in_tile(plan, loops, estimates)))
     operations += tiling.ends + tiling.copies
     scratch = {*tiling.scratch, *plan.absorbed}
-    moved = traffic(pipeline, stages, scratch, estimates, near=tiling.near, again=not tiling.fits)
+    lines, fits = machine.line_bytes, tiling.fits
+    moved = traffic(pipeline, stages, scratch, estimates, line_bytes=lines, near=tiling.near, again=not fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
     moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))  # fetched to write
     moved = moved if plan.moved is None else plan.moved

@@ -23,19 +23,21 @@ def traffic(
     scratch: set[str],
     estimates: Mapping[str, int],
     *,
+    line_bytes: int,
     near: Collection[str] = (),
     again: bool = False,
 ) -> float:
     """Bytes of all arrays that a group touches outside its scratchpads, each once.
 
-    near: arrays that are read where they do not leave the cache, or are counted elsewhere.  again: nothing
-    stays there between two stages, so each of them reads its arrays anew.
+    line_bytes: of the lines that caches fetch.  near: arrays that are read where they do not leave the cache,
+    or are counted elsewhere.  again: nothing stays there between two stages, so each of them reads its arrays
+    anew.
     """
     inputs = {array.name: array for array in pipeline.inputs}
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
     read: dict[str, float] = {}
     for stage in stages:
-        for name, most in _sources(stage, estimates):
+        for name, most in _sources(stage, estimates, line_bytes):
             if name in near or (name in scratch and name not in inputs):
                 continue
             whole = (
@@ -49,10 +51,10 @@ def traffic(
 
 
 @once_a_stage
-def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, float], ...]:
+def _sources(stage: Stage, estimates: Mapping[str, int], line_bytes: int) -> tuple[tuple[str, float], ...]:
     """The arrays that a stage reads, with the bytes of each at most: a border, or a last step, may be all.
 
-    Of every so many-th element all between them are read as well: they come in the same lines.
+    Of every so many-th element what lies between in the same line is read as well.
     """
     found = dict.fromkeys((load.source.name for load in stage.loads()), 0.0)
     if stage.is_reduction:
@@ -61,13 +63,19 @@ def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, flo
         count = part_points(stage, part, estimates)
         for load in walk(part.expr):
             if isinstance(load, Load):
-                found[load.source.name] += count * load.dtype.size * _apart(load)
+                size = load.dtype.size * _apart(load, stage.dims)
+                found[load.source.name] += count * min(size, line_bytes)
     return tuple(found.items())
 
 
-def _apart(load: Load) -> int:
-    """How far elements that loops read one after the other are apart, along the innermost dimension."""
-    return max((abs(factor) for index in load.indices[-1:] for _, factor in index.terms), default=1)
+def _apart(load: Load, dims: Collection[str]) -> int:
+    """How far elements that loops read one after the other are apart, along the innermost dimension.
+
+    The nearest ones: windows that begin at 256 i have all elements at 256 i + j.  Sizes move nothing.
+    """
+    terms = load.indices[-1].terms if load.indices else ()
+    moving = (abs(factor) for atom, factor in terms if not isinstance(atom, str) or atom in dims)
+    return min(moving, default=1)
 
 
 @once_a_stage
@@ -93,7 +101,7 @@ def home_level(
     States that a step changes in place are one array each, but for those that a plan keeps apart.
     """
     once = {stage.name for stage in pipeline.stages} | {old for _, old in kept_in_place(pipeline)}
-    moved = traffic(pipeline, pipeline.stages, set(), estimates, near=once)
+    moved = traffic(pipeline, pipeline.stages, set(), estimates, line_bytes=machine.line_bytes, near=once)
     if plan is not None:
         moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))
     return nearest_level(machine, moved)

@@ -129,8 +129,9 @@ class _Reads:
                 if read.where.is_empty():
                     continue
                 return None
-            if stage.name in places and not self._stays(read.name, places, read.back - 1 - least):
-                return None
+            stays = read.back <= 1 and self._stays(read.name, places, read.back - 1 - least)
+            if stage.name in places and not stays:
+                return None  # or changed before these steps, where it is of longer ago
             found.append(-least)
         return found
 

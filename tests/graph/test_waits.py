@@ -19,15 +19,15 @@ STEPS, ROWS, COLUMNS = Interval(Int, 0, T), Interval(Int, 0, M - 1), Interval(In
 x = pm.Matrix(Double, "x", [M, T + N + 1])
 
 
-def elimination(head: Any, value: Any = None, copied: bool = False) -> Any:
-    """The last state of a matrix that one of its columns changes; value: of an element."""
+def elimination(head: Any, value: Any = None, copied: bool = False, begin: int = 1) -> Any:
+    """The last state of a matrix that one of its columns changes; value: of an element from `begin` on."""
     a = Function(([k, i, j], [STEPS, ROWS, COLUMNS]), Double, "a")
     norm = Reduction(([k], [STEPS]), ([k, i], [STEPS, ROWS]), Double, "norm")
     norm.defn = [Reduce(norm(k), a(k, i, head) * a(k, i, head), Op.Sum)]
     made = a(k - 1, i, j) - a(k - 1, 0, j) * norm(k - 1) if value is None else value(a, norm)
-    first, later = Condition(k, "==", 0), Condition(k, ">=", 1)
+    first, later = Condition(k, "<", begin), Condition(k, ">=", begin)
     behind = [Case(later & Condition(j, ">=", k), made), Case(later & Condition(j, "<", k), a(k - 1, i, j))]
-    a.defn = [Case(first, x(i, j)), *(behind if copied else [Case(later, made)])]
+    a.defn = [Case(first, (1.0 + k) * x(i, j)), *(behind if copied else [Case(later, made)])]
     last = Function(([i, j], [ROWS, COLUMNS]), Double, "last")
     last.defn = [a(T, i, j) * 2.0]
     return last
@@ -41,7 +41,7 @@ def steps_of(last: Any) -> tuple[Pipeline, Slices | None]:
     level = next(level for name, level in levels(request) if name == "sections")
     assert isinstance(level, Stepwise)
     held = {each.name: each for each in level.held}
-    section = next(each for each in level.sections if each.steps is not None and each.steps.first[0].const)
+    section = [each for each in level.sections if each.steps is not None and each.steps.first[0].const][-1]
     assert isinstance(section.level, Pipeline)
     return section.level, slices_of_step(section, held)
 
@@ -73,6 +73,13 @@ def test_old_columns_are_read_where_they_stay() -> None:
     _, found = steps_of(elimination(k, value, copied=True))
     assert found is not None
     assert found.front == 0
+
+
+def test_columns_of_before_these_steps_may_have_changed_meanwhile() -> None:
+    def value(a: Any, norm: Any) -> Any:
+        return a(k - 1, i, j) - a(k - 2, i, k - 2) * norm(k - 1)
+
+    assert steps_of(elimination(k, value, copied=True, begin=2))[1] is None
 
 
 def test_slices_behind_the_front_are_one_part() -> None:

@@ -69,7 +69,7 @@ def rows_again(
         }
         together = member.dims[loops.block]
     found: dict[int, float] = {}
-    for number, turns in enumerate(_turns(stage, loops.order)):
+    for number, turns in enumerate(_turns(stage, loops.order, machine.line_bytes)):
         count = _points(stage, estimates, number)
         for turn in turns:
             if turn.again:
@@ -87,7 +87,7 @@ def _points(stage: Stage, estimates: Mapping[str, int], number: int) -> float:
 
 
 @remembered
-def _turns(stage: Stage, order: tuple[str, ...]) -> tuple[tuple[_Turn, ...], ...]:
+def _turns(stage: Stage, order: tuple[str, ...], line_bytes: int) -> tuple[tuple[_Turn, ...], ...]:
     """Of each part of a stage the turns of all loops around its rows, the nearest first."""
     found = []
     for part in stage.parts:
@@ -95,18 +95,18 @@ def _turns(stage: Stage, order: tuple[str, ...]) -> tuple[tuple[_Turn, ...], ...
         rows = [load for load in loads if load.indices and not computed_in(load.indices)]
         rows = [load for load in rows if order[-1] in load.indices[-1].names()]
         places = reversed(range(len(order) - 1))
-        found.append(tuple(_turn(stage, rows, order, place) for place in places))
+        found.append(tuple(_turn(stage, rows, order, place, line_bytes) for place in places))
     return tuple(found)
 
 
-def _turn(stage: Stage, loads: Sequence[Load], order: tuple[str, ...], place: int) -> _Turn:
+def _turn(stage: Stage, loads: Sequence[Load], order: tuple[str, ...], place: int, line_bytes: int) -> _Turn:
     """What a turn of the loop at a place of the order touches and reads again."""
     dim, inner = order[place], order[place + 1 :]
     moved: dict[tuple[object, int], tuple[int, set[int]]] = {}
     touched: dict[object, tuple[int, tuple[str, ...]]] = {}
     for load in loads:
         step = max(abs(load.indices[-1].coefficient(order[-1])), 1)
-        size = load.dtype.size * step
+        size = min(load.dtype.size * step, line_bytes)
         within = tuple(_without_offset(form, inner) for form in load.indices)
         used = {name for form in load.indices for name in form.names()}
         touched.setdefault((load.source.name, within), (size, tuple(d for d in inner if d in used)))

@@ -21,15 +21,17 @@ k, i, j = (pm.Variable(pm.Int, name) for name in "kij")
 MACHINE = replace(HASWELL, l1_bytes=32 << 10, l2_bytes=256 << 10, l3_bytes=8 << 20)
 
 
-def again(value: Any, sizes: dict[str, int], step: int = 1, **changes: Any) -> dict[int, float]:
-    """Of a stencil in plain loops, with margins of two."""
+def again(
+    value: Any, sizes: dict[str, int], step: int = 1, apart: int = 1, **changes: Any
+) -> dict[int, float]:
+    """Of a stencil in plain loops, with margins of two; apart: columns of the image for one of the result."""
     planes = [
         pm.Interval(pm.Int, 2, P - 3),
         pm.Interval(pm.Int, 2, (R - 3) // step),
         pm.Interval(pm.Int, 2, C - 3),
     ]
     found = pm.Function(([k, i, j], planes), pm.Float, "found")
-    found.defn = [value(pm.Image(pm.Float, "image", [P, R, C]))]
+    found.defn = [value(pm.Image(pm.Float, "image", [P, R, apart * C]))]
     built = pipeline(found)
     (stage,) = built.stages
     plan = plan_stage(Group((stage.name,)), stage, built.context)
@@ -80,3 +82,12 @@ def test_every_other_row_is_read_for_the_first_time() -> None:
 
     points = 3 * ((207 - 3) // 2 - 1) * 2000
     assert again(halved, {"P": 7, "R": 207, "C": 2004}, 2) == {2: pytest.approx(3 * 4 * points)}
+
+
+@pytest.mark.parametrize(("apart", "each"), [(2, 8), (16, 64), (100, 64)])
+def test_of_what_lies_apart_lines_are_read_again(apart: int, each: int) -> None:
+    def some(image: Any) -> Any:
+        return image(k, i - 1, apart * j) + image(k, i, apart * j)
+
+    found = again(some, {"P": 7, "R": 104, "C": 20_004}, apart=apart)
+    assert sum(found.values()) == pytest.approx(each * 3 * 100 * 20_000)

@@ -187,12 +187,13 @@ class _Finder:
     def _run(self, part: _Part, before: Mapping[str, KnownName]) -> Run | None:
         """The run of these statements; None where it may be none, or is no better than the best one."""
         begin, end, free, own = part.where.start, part.where.stop, part.free, part.own
-        handed = tuple(name for name in before if name in free.used)
-        changed = tuple(name for name in handed if name in free.changed and not before[name].is_array)
+        taken = {name for name in free.used if name in before}  # few of the many that are known
         left = tuple(name for name in own if name in self.behind[end].used)
-        saved = part.lines - 2 - len(handed) // A_LINE - len(left) // 2 - 3 * part.fails
-        if saved <= self._least or part.lines + HEAD + self.rules.for_handed(len(handed)) > self.rules.most:
+        saved = part.lines - 2 - len(taken) // A_LINE - len(left) // 2 - 3 * part.fails
+        if saved <= self._least or part.lines + HEAD + self.rules.for_handed(len(taken)) > self.rules.most:
             return None
+        handed = tuple(name for name in before if name in taken)
+        changed = tuple(name for name in handed if name in free.changed and not before[name].is_array)
         crossing = self.rules.whole and (changed or left)
         if crossing or not all(map(_is_kept, map(own.get, left))) or not free.used.isdisjoint(own):
             return None

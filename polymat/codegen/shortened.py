@@ -232,7 +232,9 @@ def _fields(types: Mapping[str, str]) -> tuple[CParameter, ...]:
 
 def _kept(ctype: str) -> str:
     """The type of a variable that is assigned later."""
-    return ctype.removesuffix("const ") if "*" in ctype else ctype.removeprefix("const ")
+    if "*" in ctype:
+        return ctype.removesuffix(" ").removesuffix("const") if ctype.rstrip().endswith("const") else ctype
+    return ctype.removeprefix("const ")
 
 
 def _parameter(name: str, known: KnownName, is_changed: bool, *, apart: bool) -> CParameter:

@@ -234,6 +234,17 @@ def test_copies_for_several_points_count_once() -> None:
     assert in_parts(function, 30) == ((function,), ())
 
 
+@pytest.mark.parametrize("ctype", ["const int *const", "const int *const ", "const int *", "const size_t"])
+def test_what_parts_leave_in_a_structure_is_assigned_there(ctype: str) -> None:
+    """Whatever keeps its value where it is declared; a constant member could not be filled."""
+    left = tuple(Declare(ctype, f"p{k}", CCall("at", (Literal(str(k)),))) for k in range(20))
+    used = tuple(Evaluate(CCall("use", (Id(each.name),))) for each in left)
+    function = exported("int", "_pm_entry", (CParameter("const int", "N"),), (*left, *used, Return(TOTAL)))
+    _, structures = in_parts(function, 24)
+    kept = {field.ctype.strip() for each in structures for field in each.fields}
+    assert kept == {"const int *" if "*" in ctype else "size_t"}
+
+
 def test_names_of_inner_scopes_are_not_free() -> None:
     free = free_names(entry().body)
     assert {"N", "bytes", "total"} & free.used == {"N"}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from importlib import import_module
 from types import ModuleType
+
+BEGUN = time.time_ns()  # when this process imported the package
 
 
 def imported_quickly(module: str) -> ModuleType:

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 import polymat as pm
 from polymat import driver
 from polymat.errors import NameClashError
+from polymat.quickimport import BEGUN
 from polymat.runtime import outlines
 from polymat.runtime.cacheroom import OUTLINE
 from tests.fixed import NARROW, WIDE
@@ -44,6 +46,8 @@ def anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of what is decided anew, with an empty cache and as users compile: nothing is verified."""
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("POLYMAT_VERIFY", "0")
+    monkeypatch.setattr(outlines, "BEGUN", time.time_ns() + 10**15)  # somebody may edit meanwhile
+    outlines._identity.cache_clear()
     found: list[str] = []
     whole = driver.compiled
 
@@ -144,13 +148,28 @@ def test_an_edited_file_is_another_compiler(tmp_path: Path, monkeypatch: pytest.
         file = tmp_path / "polymat" / name
         file.parent.mkdir(exist_ok=True)
         file.write_text("a")
+    monkeypatch.setattr(outlines, "BEGUN", time.time_ns() + 10**12)
     monkeypatch.setattr(outlines, "find_spec", lambda _: Spec(str(tmp_path / "polymat" / "__init__.py")))
     identity = outlines._identity.__wrapped__
     before = identity("polymat")
     (tmp_path / "polymat" / "__pycache__" / "new.pyc").write_text("b")
     assert identity("polymat") == before
     (tmp_path / "polymat" / "below" / "deeper.h").write_text("bc")
-    assert identity("polymat") != before
+    assert None is not identity("polymat") != before
+
+
+@pytest.mark.parametrize("package", ["polymat", "numpy"])
+def test_a_file_that_changed_while_it_was_imported_is_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    """What is in memory may be of before, and what it decides would be kept as what the new file decides."""
+    file = tmp_path / "__init__.py"
+    file.write_text("a")
+    monkeypatch.setattr(outlines, "find_spec", lambda _: Spec(str(file)))
+    identity = outlines._identity.__wrapped__
+    assert identity(package) is None
+    os.utime(file, ns=(BEGUN - 1,) * 2)
+    assert identity(package) is not None
 
 
 class Spec:

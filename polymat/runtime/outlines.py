@@ -21,6 +21,7 @@ from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
+from polymat.quickimport import BEGUN
 from polymat.runtime.cache import cache_key, fetch, replace_kept
 from polymat.runtime.cacheroom import OUTLINE
 from polymat.runtime.cpu import native_cpu
@@ -122,15 +123,19 @@ def keep_outline(key: str, outline: Outline, library: Path) -> None:
 # The files of a process stay as they were imported.
 @cache
 def _identity(package: str) -> str | None:
-    """What changes whenever a file of a package does: names, sizes and times; None without files."""
+    """What changes whenever a file of a package does: names, sizes and times; None without files.
+
+    None as well where one was changed since this process began: nobody knows which of the two it imported.
+    """
     spec = find_spec(package)
     if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
         return None
     root = Path(spec.origin).parent
     if package != "polymat":  # its own parts are as old as the file that says its version
-        files = [status for status in os.scandir(root) if status.is_file()]
-        return f"{root} {sorted((each.name, *_dated(each)) for each in files)}"
-    return f"{root} {sorted(_every(root))}"
+        files = sorted((each.name, *_dated(each)) for each in os.scandir(root) if each.is_file())
+    else:
+        files = sorted(_every(root))
+    return None if any(changed > BEGUN for _, _, changed in files) else f"{root} {files}"
 
 
 def _every(directory: Path) -> Iterator[tuple[str, int, int]]:

@@ -28,6 +28,7 @@ from polymat.driver import request_for
 from polymat.graph.group import Grouping
 from polymat.lang.expr import Const
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
 from tests.faulty import N, i, stencils, without_margins, x
 from tests.fixed import NARROW
 from tests.hosts import CompileFor
@@ -142,8 +143,8 @@ def test_a_pass_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_first_group_that_is_planned_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     decide = Decider.schedule
 
-    def narrow(decider: Decider, grouping: Grouping) -> Schedule:
-        schedule = decide(decider, grouping)
+    def narrow(decider: Decider, grouping: Grouping, chosen: tuple[Plan, ...] = ()) -> Schedule:
+        schedule = decide(decider, grouping, chosen)
         return replace(schedule, plans=tuple(map(without_margins, schedule.plans)))
 
     monkeypatch.setattr(Decider, "schedule", narrow)

@@ -75,7 +75,7 @@ def test_the_request_holds_what_was_asked_for() -> None:
         constraints=(each for each in [condition]),
         options=pm.Options(threads=1),
     )
-    assert (request.name, request.inputs, request.estimates) == ("plus", [x], {"N": 100})
+    assert (request.name, request.inputs, request.estimates) == ("plus", (x,), {"N": 100})
     assert request.constraints == (condition,)
     assert request.options.threads == 1
     compiled = compile_request(request)

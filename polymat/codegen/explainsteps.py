@@ -10,7 +10,7 @@ from polymat.codegen.explain import make_report, total
 from polymat.codegen.memory.storage import buffers
 from polymat.codegen.report import GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
+from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 
@@ -65,16 +65,10 @@ def _parts(
             pipeline = level.grouping.pipeline
             arrays = buffers(pipeline, level).values()
             found = [make_report(pipeline, level, signature, arrays, estimates, {})]
-        many = 1 if section.steps is None else _count(section.steps, sizes)
+        many = 1 if section.steps is None else len(section.steps.numbers(sizes))
         for report in found:
             groups = tuple(_placed(group, section, held) for group in report.groups)
             yield replace(report, groups=groups, predicted=_times(report.predicted, many))
-
-
-def _count(steps: Steps, sizes: Mapping[str, int]) -> int:
-    low = max(form.evaluate(sizes) for form in steps.first)
-    high = min(form.evaluate(sizes) for form in steps.last)
-    return max(int(high - low + 1), 0)
 
 
 def _times(predicted: Prediction, many: int) -> Prediction:

@@ -6,8 +6,7 @@ until the thread of the round before is done with all that this block needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -26,11 +25,11 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.c.formulas import FormulaWriter
-from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need, Piece
-from polymat.codegen.steprows import ROWS
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
+from polymat.codegen.nestshares import WORK
+from polymat.codegen.sectionloops import FROM, UPTO, SectionLoops, call, less
 from polymat.dataclass import dataclass
 from polymat.graph.skewed import SkewedSteps
-from polymat.lang.affine import Affine
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.plan.followingsteps import (
     EXTENTS,
@@ -51,29 +50,15 @@ NUMBERS, PLACES = ("_pm_fronts", "_pm_sides"), ("_pm_front", "_pm_side")  # of b
 AHEAD = ("_pm_ahead", "_pm_ahead1")  # blocks that the round before is ahead
 STEPS, ROUNDS, BLOCKS = "_pm_steps", "_pm_rounds", "_pm_blocks"
 TEAM, MEMBERS, CHUNK, ROUND = "_pm_team_size", "_pm_members", "_pm_chunk", "_pm_round"
-FROM, UPTO, DONE, WORK = "_pm_from", "_pm_upto", "_pm_done", "_pm_operations"
+DONE = "_pm_done"
 ONE = Literal("1")
 
 
 @dataclass(frozen=True, eq=False)
-class SkewedLoops:
-    """Writes the loops of one section.
-
-    step: the C name of the step, which `first` holds when the loops begin, and behind them the first step
-    that is not done; last: of the last step.  given, here: what declares arguments and sizes of a step.
-    size: a form over the sizes in C.  team: the threads that some work is worth, of so many.
-    """
+class SkewedLoops(SectionLoops):
+    """Writes the loops of a section whose steps follow each other."""
 
     skewed: SkewedSteps
-    number: int
-    step: str
-    first: str
-    last: str
-    given: Stmt
-    here: Stmt
-    size: Callable[[Affine], CExpr]
-    needs: set[Need]
-    team: Callable[[CExpr, CExpr], CExpr]
 
     @property
     def _levels(self) -> range:
@@ -102,34 +87,24 @@ class SkewedLoops:
         """What sizes and the call give for the decisions."""
         for level in self._levels:
             yield from self._extent(level)
-        steps = _plus(_less(Id(self.last), Id(self.first)), ONE)
+        steps = _plus(less(Id(self.last), Id(self.first)), ONE)
         yield Declare("const double", f"{RESERVED_PREFIX}{count.name}", _double(steps))
         yield Declare("const double", f"{RESERVED_PREFIX}{threads.name}", _double(Id("_pm_threads")))
 
     def _extent(self, level: int) -> Iterator[Declare]:
         """Where indices along a dimension begin and end, and the bytes of all arrays at one of them."""
-        lows, highs = self.skewed.spans[level]
         extent, size = EXTENTS[level]
-        first = reduce(partial(_call, MIN_I64.function), map(self.size, lows))
-        last = reduce(partial(_call, MAX_I64.function), (self.size(form + 1) for form in highs))
+        first, last = self.ends(self.skewed.spans[level])
         yield Declare("const ptrdiff_t", LOWS[level], first)
-        far = _double(_less(last, Id(LOWS[level])))
+        far = _double(less(last, Id(LOWS[level])))
         yield Declare("const double", f"{RESERVED_PREFIX}{extent.name}", far)
-        total: CExpr | None = None
-        for each, extents in self.skewed.arrays:
-            extended = (_call("_pm_extent", self.size(extent)) for extent in extents[level + 1 :])
-            element: CExpr = Literal(f"{float(each)!r}")
-            one = reduce(_times, extended, element)
-            total = one if total is None else _plus(total, one)
-        yield Declare("const double", f"{RESERVED_PREFIX}{size.name}", total or Literal("0.0"))
+        total = self.bytes_of((each, extents[level + 1 :]) for each, extents in self.skewed.arrays)
+        yield Declare("const double", f"{RESERVED_PREFIX}{size.name}", total)
 
     def _shares(self, before: Sequence[Declare]) -> Iterator[Stmt]:
         """The threads that take part, the rounds that they take, and the blocks of these."""
         decided, writer = following(self.skewed), self._writer()
-        step = Declare("const ptrdiff_t", self.step, Id(self.first))
-        operations = CCall(f"_pm_work_s{self.number}", (Id("_pm_here"),))
-        yield Declare("double", WORK, Literal("0.0"))
-        yield Block((step, self.here, Assign(Id(WORK), "=", operations)))
+        yield from self.work(Id(self.first))
         named = {each.name for each in before}
         shared = [each for each in writer.declared((decided.crew, decided.worth)) if each.name not in named]
         yield from shared
@@ -153,7 +128,7 @@ class SkewedLoops:
     def _loops(self) -> Iterator[Stmt]:
         """The rounds of all threads, each of which may have fewer companions than it was to have."""
         for level, along in zip(self._levels, self.skewed.order.along, strict=True):
-            far = _plus(_times(Id(STEPS), Literal(str(along.step))), _less(Id(SIZES[level]), ONE))
+            far = _plus(_times(Id(STEPS), Literal(str(along.step))), less(Id(SIZES[level]), ONE))
             yield Declare("const ptrdiff_t", AHEAD[level], CBinary("/", far, Id(SIZES[level])))
         yield Declare("const ptrdiff_t", BLOCKS, _times(Id(NUMBERS[0]), Id(NUMBERS[1])))
         nothing = Braces((Braces((Literal("0"),)),))
@@ -169,14 +144,10 @@ class SkewedLoops:
     def _round(self) -> Iterator[Stmt]:
         """Take the steps of a round, block by block."""
         yield Declare("const ptrdiff_t", FROM, _plus(Id(self.first), _times(Id(ROUND), Id(STEPS))))
-        after = _less(_plus(Id(FROM), Id(STEPS)), ONE)
-        yield Declare("const ptrdiff_t", UPTO, _call(MIN_I64.function, after, Id(self.last)))
+        after = less(_plus(Id(FROM), Id(STEPS)), ONE)
+        yield Declare("const ptrdiff_t", UPTO, call(MIN_I64.function, after, Id(self.last)))
         limits = [each for level in self._levels for each in self._limits(level)]
-        arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), *limits)
-        call = Evaluate(CCall(f"{ROWS}_s{self.number}", arguments))
-        upto = CBinary("<=", Id(self.step), Id(UPTO))
-        steps = For(self.step, Id(FROM), upto, ONE, (self.given, self.here, call))
-        block: tuple[Stmt, ...] = (self._wait(), steps, self._tell())
+        block: tuple[Stmt, ...] = (self._wait(), self.steps(*limits), self._tell())
         for level in self._levels:
             more = CBinary("<", Id(PLACES[level]), Id(NUMBERS[level]))
             block = (For(PLACES[level], Literal("0"), more, ONE, block),)
@@ -184,19 +155,19 @@ class SkewedLoops:
 
     def _limits(self, level: int) -> tuple[CExpr, CExpr]:
         """Where the indices of a step in a block begin and end along a dimension."""
-        later = _less(Id(self.step), Id(FROM))
+        later = less(Id(self.step), Id(FROM))
         back = _times(later, Literal(str(self.skewed.order.along[level].step)))
-        begin = _less(_plus(Id(LOWS[level]), _times(Id(PLACES[level]), Id(SIZES[level]))), back)
+        begin = less(_plus(Id(LOWS[level]), _times(Id(PLACES[level]), Id(SIZES[level]))), back)
         return begin, _plus(begin, Id(SIZES[level]))
 
     def _wait(self) -> Stmt:
         """Wait until the round before is done with the blocks whose fronts are no further than this one's."""
         ends = [
-            _call(MIN_I64.function, _plus(Id(place), Id(ahead)), _less(Id(number), ONE))
+            call(MIN_I64.function, _plus(Id(place), Id(ahead)), less(Id(number), ONE))
             for place, ahead, number in zip(PLACES, AHEAD, NUMBERS, strict=True)
         ][: len(self._levels)]
         needed = _place(ends)
-        before = _less(Id(ROUND), ONE)
+        before = less(Id(ROUND), ONE)
         whole = _times(CBinary("/", before, Id(MEMBERS)), Id(BLOCKS))
         other = _plus(Id(DONE), CBinary("%", before, Id(MEMBERS)))
         wait = Evaluate(CCall("_pm_progress_wait", (other, _plus(whole, needed))))
@@ -217,20 +188,12 @@ def _place(blocks: Sequence[CExpr]) -> CExpr:
     return done if len(blocks) == 1 else _plus(_times(blocks[1], Id(NUMBERS[0])), done)
 
 
-def _call(function: str, *arguments: CExpr) -> CExpr:
-    return CCall(function, arguments)
-
-
 def _times(one: CExpr, other: CExpr) -> CExpr:
     return CBinary("*", one, other)
 
 
 def _plus(one: CExpr, other: CExpr) -> CExpr:
     return CBinary("+", one, other)
-
-
-def _less(one: CExpr, other: CExpr) -> CExpr:
-    return CBinary("-", one, other)
 
 
 def _double(value: CExpr) -> CExpr:

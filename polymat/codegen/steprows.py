@@ -51,14 +51,24 @@ def rows_function(
     body: list[Stmt] = []
     for place, nest in enumerate(nests):
         body.append(some_rows(nest, [each.lags[place] for each in order.along], size))
-    used = names_in(body)
-    unpacked = [each for each in unpack(sizes) if each.name in used]
     limits = [f"{end}{level or ''}" for level in range(len(order.along)) for end in (BEGIN, END)]
+    return function_of_step(body, [CParameter("const ptrdiff_t", name) for name in limits], unpack(sizes))
+
+
+def function_of_step(
+    body: Sequence[Stmt], limits: Sequence[CParameter], arguments: Sequence[Declare]
+) -> CFunction:
+    """`_pm_rows`, with what it is given beside the arguments of a step: which part of the step it computes.
+
+    arguments: what unpacks those; the ones are there that the body needs.
+    """
+    used = names_in(body)
+    unpacked = [each for each in arguments if each.name in used]
     parameters = (
         CParameter("void *const *", "_pm_arrays"),
         CParameter("const ptrdiff_t *", "_pm_sizes"),
         CParameter("const void *", "_pm_scalars"),
-        *(CParameter("const ptrdiff_t", name) for name in limits),
+        *limits,
     )
     known = used | names_in(unpacked)
     silent = [Evaluate(Cast("void", Id(p.name))) for p in parameters if p.name not in known]

@@ -153,14 +153,11 @@ class StepwiseEntry:
         assert section.steps is not None
         step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
         given, here = self._given(section), self._here(section)
+        parts = (number, step, start, last, given, here, self._form, self.needs, self.team)
         if section.waiting is not None:
-            return WaitingLoops(
-                section.waiting, number, step, start, last, given, here, self._form, self.needs, self.team
-            ).statements()
+            return WaitingLoops(*parts, section.waiting).statements()
         if section.skewed is not None:
-            return SkewedLoops(
-                section.skewed, number, step, start, last, given, here, self._form, self.needs, self.team
-            ).statements()
+            return SkewedLoops(*parts, section.skewed).statements()
         return ()
 
     def _limits(self, section: StepSection[Program]) -> tuple[CExpr, CExpr]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from polymat.codegen.c.abi import Size
 from polymat.codegen.c.ctree import (
-    Cast,
     CBinary,
     CCall,
     CExpr,
@@ -19,11 +18,10 @@ from polymat.codegen.c.ctree import (
     If,
     Literal,
     Stmt,
-    names_in,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.steprows import BEGIN, END, FIRST, LAST, ROWS, some_rows
+from polymat.codegen.steprows import BEGIN, END, FIRST, LAST, function_of_step, some_rows
 from polymat.lang.affine import Affine
 
 WHOLE = "_pm_whole"  # whether the slices are those in front, and stages that have none are computed too
@@ -53,18 +51,8 @@ def slices_function(
         else:
             limits = [size(form) for part in nest.ranges for form in (part.low, part.high + 1)]
             body.append(If(Id(WHOLE), (Evaluate(CCall(nest.function.name, (*nest.arguments, *limits))),)))
-    used = names_in(body)
-    unpacked = [each for each in unpack(sizes) if each.name in used]
-    parameters = (
-        CParameter("void *const *", "_pm_arrays"),
-        CParameter("const ptrdiff_t *", "_pm_sizes"),
-        CParameter("const void *", "_pm_scalars"),
-        *(CParameter("const ptrdiff_t", name) for name in (BEGIN, END)),
-        CParameter("const int", WHOLE),
-    )
-    known = used | names_in(unpacked)
-    silent = [Evaluate(Cast("void", Id(p.name))) for p in parameters if p.name not in known]
-    return CFunction("void", ROWS, parameters, (*unpacked, *silent, *body), runs_others=True)
+    ends = [CParameter("const ptrdiff_t", name) for name in (BEGIN, END)]
+    return function_of_step(body, [*ends, CParameter("const int", WHOLE)], unpack(sizes))
 
 
 def _strips(

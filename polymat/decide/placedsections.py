@@ -51,10 +51,9 @@ def _placed(
     placed = stepwise.sections[inside]
     steps, times, seen = around, turns, dict(sizes)
     if placed.steps is not None:
-        low = max(int(form.evaluate(sizes)) for form in placed.steps.first)
-        high = min(int(form.evaluate(sizes)) for form in placed.steps.last)
-        steps, times = (*steps, placed.steps), times * max(high - low + 1, 0)
-        seen[placed.steps.name] = (low + high) // 2
+        numbers = placed.steps.numbers(sizes)
+        steps, times = (*steps, placed.steps), times * len(numbers)
+        seen[placed.steps.name] = (numbers.start + numbers.stop - 1) // 2
     if isinstance(placed.level, Stepwise):
         for number in range(len(placed.level.sections)):
             yield from _placed(placed.level, number, section, steps, times, seen)

@@ -13,8 +13,8 @@ from polymat.decide.followprices import FollowedCosts, followed_costs, telling_o
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps, Skews
 from polymat.graph.skews import skews_of
-from polymat.graph.stage import Stage
-from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
+from polymat.graph.stage import Stage, ends
+from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
@@ -78,7 +78,7 @@ def followed(
     once = {stage.name for stage, _ in kept_in_place(level)}
     skewed = _steps(section, level, level.stages, order, held, machine, ROWS_TOGETHER, once)
     sizes = {**assumed_sizes(stepwise.whole, estimates), section.steps.name: 0}
-    count = _count(section.steps, sizes)
+    count = len(section.steps.numbers(sizes))
     if not following(skewed).follow.holds(asked(skewed, sizes, count)):
         return None
     schedule = planned(level)
@@ -86,12 +86,6 @@ def followed(
         return None
     rows = _plans(schedule, order, machine)
     return followed_costs(level, schedule.plans, rows, skewed, machine, sizes, count, threads)
-
-
-def _count(steps: Steps, sizes: Mapping[str, int]) -> int:
-    first = max(form.evaluate(sizes) for form in steps.first)
-    last = min(form.evaluate(sizes) for form in steps.last)
-    return int(last + 1 - first)
 
 
 def _steps(
@@ -150,7 +144,7 @@ def _skewed(
     rows = max(plan.unroll for plan in plans)
     skewed = _steps(section, pipeline, stages, order, held, machine, rows)
     here = {**sizes, section.steps.name: 0}
-    count = _count(section.steps, here)
+    count = len(section.steps.numbers(here))
     costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
     return replace(section, level=replace(schedule, plans=plans, telling=telling), skewed=skewed)
@@ -166,8 +160,8 @@ def _order(section: StepSection[Any], schedule: Schedule, held: Held) -> Skews |
     order = skews_of(section, schedule.grouping.pipeline, stages, held)
     if order is None:
         return None
-    ends = (form for span in _spans(stages, order) for side in span for form in side)
-    return None if any(section.steps.name in form.names() for form in ends) else order
+    forms = (form for span in _spans(stages, order) for side in span for form in side)
+    return None if any(section.steps.name in form.names() for form in forms) else order
 
 
 def _stages(schedule: Schedule) -> list[Stage]:
@@ -206,13 +200,7 @@ def _reads_around(stage: Stage) -> bool:
 
 
 def _spans(stages: Sequence[Stage], order: Skews) -> Iterator[tuple[tuple[Affine, ...], tuple[Affine, ...]]]:
-    return (_span(stages, level) for level in range(len(order.along)))
-
-
-def _span(stages: Sequence[Stage], level: int) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
-    """Where indices along a dimension begin, and where they end."""
-    boxes = [stage.box[level] for stage in stages]
-    return tuple(dict.fromkeys(low for low, _ in boxes)), tuple(dict.fromkeys(high for _, high in boxes))
+    return (ends(stage.box[level] for stage in stages) for level in range(len(order.along)))
 
 
 def _arrays(

@@ -11,7 +11,7 @@ from math import prod
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Stage
+from polymat.graph.stage import Stage, ends
 from polymat.graph.stepwise import ONE, ArrayView, HeldArray, Steps, StepSection, Stepwise
 from polymat.graph.waited import Slices, WaitingSlices
 from polymat.graph.waits import read_by_slices, slices_of_step
@@ -27,9 +27,7 @@ from polymat.tilesize.stateplanes import kept_in_place
 from polymat.tilesize.traffic import home_level
 
 STEPS = 16  # of a block: its own slices, as many, are computed step by step
-LINES = (
-    2  # of the cache, whose elements next to each other are as many slices as loops of a fixed length have
-)
+LINES = 2  # of the cache: as many slices as they have elements are what loops of a fixed length run over
 ROOM_SHARE = 0.75  # of the first-level cache, for slices in work: what they read of the block passes through
 LEAST_SHARE = 1.5  # of the first-level cache: all slices that are no larger stay there anyway
 APART = 2.5  # times slower than rows one after the other: parts of rows beyond the first-level cache
@@ -95,7 +93,7 @@ class Waits:
         lows, highs = waiting.span
         far = max(form.evaluate(sizes) for form in highs) + 1 - min(form.evaluate(sizes) for form in lows)
         slice_bytes = _slice_bytes(waiting, sizes)
-        steps = _count(section.steps, assumed_sizes(whole, self.estimates))
+        steps = len(section.steps.numbers(assumed_sizes(whole, self.estimates)))
         if far * slice_bytes <= waiting.least or min(steps, far) < 2 * waiting.steps:
             return False
         plans = _loops(level, self.ways)
@@ -131,11 +129,6 @@ class Waits:
         return waits, goes
 
 
-def _count(steps: Steps, sizes: Mapping[str, int]) -> int:
-    first = max(form.evaluate(sizes) for form in steps.first)
-    return int(min(form.evaluate(sizes) for form in steps.last) + 1 - first)
-
-
 def _slice_bytes(waiting: WaitingSlices, sizes: Mapping[str, int]) -> float:
     arrays = ((each, [max(form.evaluate(sizes), 0) for form in forms]) for each, forms in waiting.arrays)
     return float(sum(each * prod(extents) for each, extents in arrays))
@@ -152,7 +145,7 @@ def _waiting(
     level, steps = section.level, section.steps
     assert isinstance(level, Pipeline)
     assert steps is not None
-    span = _span(level, slices)
+    span = ends(level.stage(name).box[place] for name, place in slices.stages)
     if any(steps.name in form.names() for side in span for form in side):
         return None
     whole = {stage.name for stage in read_by_slices(section, slices)}
@@ -196,12 +189,6 @@ def _told(level: Pipeline, stage: Stage, steps: Steps, held: Held, of_block: boo
     if count == planes:
         return None
     return HeldArray(name, stage.dtype, "workspace", stage.extents, steps.first[0], planes, count)
-
-
-def _span(level: Pipeline, slices: Slices) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
-    """Where the indices of slices begin, and where they end."""
-    boxes = [level.stage(name).box[place] for name, place in slices.stages]
-    return tuple(dict.fromkeys(low for low, _ in boxes)), tuple(dict.fromkeys(high for _, high in boxes))
 
 
 def _arrays(

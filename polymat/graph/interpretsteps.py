@@ -10,7 +10,7 @@ import numpy as np
 from polymat.graph.evaluate import Values
 from polymat.graph.interpret import Inside, interpret
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stepwise import ArrayView, Steps, StepSection, Stepwise
+from polymat.graph.stepwise import ArrayView, StepSection, Stepwise
 
 
 def interpret_stepwise(
@@ -52,7 +52,7 @@ class _Run:
         if section.steps is None:
             self._once(section, self.params)
             return
-        for step in _range(section.steps, self.params):
+        for step in section.steps.numbers(self.params):
             self._once(section, {**self.params, section.steps.name: step})
 
     def _once(self, section: StepSection[Pipeline], params: Mapping[str, Any]) -> None:
@@ -78,8 +78,3 @@ class _Run:
         number = int(held.plane(view.step).evaluate(params))
         plane: Values = array[number % int(held.planes.evaluate(params)), ...]
         return plane
-
-
-def _range(steps: Steps, params: Mapping[str, Any]) -> range:
-    low = max(int(form.evaluate(params)) for form in steps.first)
-    return range(low, min(int(form.evaluate(params)) for form in steps.last) + 1)

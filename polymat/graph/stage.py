@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from polymat.dataclass import dataclass
@@ -177,6 +177,12 @@ class Stage:
     def reads_itself(self) -> bool:
         """Whether it is a recurrence, by itself or with others."""
         return bool(self.circle) or any(load.source.name == self.name for load in self.loads())
+
+
+def ends(ranges: Iterable[tuple[Affine, Affine]]) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
+    """The different forms in which ranges begin, and those in which they end."""
+    pairs = [*ranges]
+    return tuple(dict.fromkeys(low for low, _ in pairs)), tuple(dict.fromkeys(high for _, high in pairs))
 
 
 def loads_of(item: Part | Accumulation) -> Iterator[Load]:

@@ -6,7 +6,7 @@ after:   a pipeline of ey, ex and hz at one t, run for t = 1 .. T with the plane
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -75,6 +75,11 @@ class Steps:
     name: str
     first: tuple[Affine, ...]
     last: tuple[Affine, ...]
+
+    def numbers(self, sizes: Mapping[str, int]) -> range:
+        """The steps at some sizes, and numbers of steps around them."""
+        first = max(int(form.evaluate(sizes)) for form in self.first)
+        return range(first, min(int(form.evaluate(sizes)) for form in self.last) + 1)
 
     def __str__(self) -> str:
         low, high = (_one("max", self.first), _one("min", self.last))

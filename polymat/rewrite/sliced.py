@@ -15,7 +15,7 @@ from polymat.graph.circlesteps import SliceGroup
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.slices import slices_of
-from polymat.graph.stepwise import Steps, Stepwise
+from polymat.graph.stepwise import Stepwise
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
 
@@ -99,9 +99,9 @@ class Prices:
             if section.steps is None:
                 total += self._of(section.level, sizes)
                 continue
-            first, last = _limits(section.steps, sizes)
-            times = max(last - first + 1, 0)
-            middle = {**sizes, section.steps.name: (first + last) // 2}
+            numbers = section.steps.numbers(sizes)
+            times = len(numbers)
+            middle = {**sizes, section.steps.name: (numbers.start + numbers.stop - 1) // 2}
             one = CALL_SECONDS + self._of(section.level, middle)
             if section.independent and self.threads > 1 and times > 1:
                 rounds = self._rounds(times, section.level, middle)
@@ -135,8 +135,3 @@ def _bytes(level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int]) -> fl
         arrays += [(each.dtype.size, (each.planes, *each.extents)) for each in level.held]
     counts = [(size, [max(float(form.evaluate(sizes)), 0.0) for form in forms]) for size, forms in arrays]
     return sum((size * prod(extents) for size, extents in counts), 0.0)
-
-
-def _limits(steps: Steps, sizes: Mapping[str, int]) -> tuple[int, int]:
-    first = max(int(form.evaluate(sizes)) for form in steps.first)
-    return first, min(int(form.evaluate(sizes)) for form in steps.last)

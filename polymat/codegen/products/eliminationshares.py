@@ -58,19 +58,19 @@ class SharesWriter(EliminationParts):
             backwards = triangle is not None and triangle[0] == rising
             for cut, whole in zip(self._piece(part, block, backwards), (part.begin, part.end), strict=True):
                 bounds.append(Ternary(chosen, cut, Id(whole)))
-        work = CBinary("*", self._work(self.rows, self.columns), length_of(self.steps))
+        work = CBinary("*", self._work(self.rows, self.columns), _double(self.steps))
         ranges = (self.steps, self.rows, self.columns)
         return self._shared(add, "share", ranges, work, many, bounds, self.pads())
 
     def lines(self, rows: NestFunction) -> NestFunction:
         """The rows beyond a block in pieces."""
-        work = CBinary("*", self._work(self.steps, self.rows), length_of(self.steps))
+        work = CBinary("*", self._work(self.steps, self.rows), _double(self.steps))
         slow = CBinary("*", work, Literal(f"{0.5 * WITHIN * BLOCKS!r}"))
         bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, 1, backwards=False)]
         return self._shared(rows, "lines", (self.steps, self.rows), slow, Id(PIECES), bounds, ())
 
     def _work(self, one: Range, other: Range) -> CExpr:
-        return CBinary("*", CBinary("*", Literal("2.0"), length_of(one)), length_of(other))
+        return CBinary("*", CBinary("*", Literal("2.0"), _double(one)), _double(other))
 
     def _shared(
         self,
@@ -126,6 +126,6 @@ class SharesWriter(EliminationParts):
         return Cast(f"{pad.ctype} *", Cast("void *", at))
 
 
-def length_of(part: Range) -> CExpr:
-    """How many steps, rows or columns a range has, for estimates of work."""
+def _double(part: Range) -> CExpr:
+    """How many steps, rows or columns a range has, as what work is estimated in."""
     return Cast("double", length(part))

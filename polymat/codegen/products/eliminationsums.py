@@ -61,9 +61,6 @@ class SumsWriter(EliminationParts):
             body = (loop,)
         return loop
 
-    def _length(self, part: Range) -> CExpr:
-        return CBinary("-", Id(part.end), Id(part.begin))
-
     def _product(self) -> CExpr:
         """The product that is added to a rectangle of results."""
         found, blocks, suffix = self.found, self.plan.blocks, self.shape.suffix

@@ -51,6 +51,27 @@ static inline int _pm_unlike(ptrdiff_t count, ptrdiff_t *before)
 #endif
 }
 
+/* A number as it is where it is stored: a compiler that adds a product to something else may leave it as it is
+   before it is rounded, in one of two loops that are to have the same sum and not in the other. */
+#ifdef __AVX512VL__
+#define _PM_ROUNDED(TYPE, NAME) \
+    static inline TYPE NAME(TYPE product) \
+    { \
+        __asm__("" : "+v"(product)); \
+        return product; \
+    }
+#else
+#define _PM_ROUNDED(TYPE, NAME) \
+    static inline TYPE NAME(TYPE product) \
+    { \
+        return product; \
+    }
+#endif
+_PM_ROUNDED(float, _pm_rounded_f32)
+_PM_ROUNDED(double, _pm_rounded_f64)
+_PM_ROUNDED(_pm_four_f32, _pm_four_rounded_f32)
+_PM_ROUNDED(_pm_four_f64, _pm_four_rounded_f64)
+
 /* Four elements at places that follow each other in memory; the first `count` < 4 of those and of neighbours,
    none where it is negative, and `rest` behind them, without a look at what is there. */
 #ifdef __AVX512VL__

@@ -109,18 +109,37 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
     condition = CBinary("<", index, Id(LAST))
     left = replace(addition, value=value)
     rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
-    one_by_one = (blocks, replace(addition, value=total), rest)
+    lanes = replace(addition, value=total)
+    one_by_one: tuple[Stmt, ...] = (blocks, lanes, rest)
     row = GatheredRow(Id(FIRST), Id(REST), Id(LAST))
-    gathering = gathered(row, blocks, one_by_one[1], left, sums.leaves) if sums.is_vector else None
+    gathering = gathered(row, blocks, lanes, left, sums.leaves) if sums.is_vector else None
+    if gathering is not None:
+        ways = (_rounded(each, left, total, sums.suffix) for each in (gathering, one_by_one))
+        one_by_one = (choice(row, *ways),)
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
             Declare("const ptrdiff_t", LAST, high),
             Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), whole)),
             *begin,
-            *(one_by_one if gathering is None else (choice(row, gathering, one_by_one),)),
+            *one_by_one,
         )
     )
+
+
+def _rounded(statements: Sequence[Stmt], left: Assign, total: CExpr, suffix: str) -> tuple[Stmt, ...]:
+    """The statements with each term rounded before it is added, so that all ways to a sum have its bits."""
+
+    def changed(statement: Stmt) -> Stmt | None:
+        match statement:
+            case Assign(Id(name), "+=", value) if name == SUM:
+                return replace(statement, value=CCall(f"_pm_four_rounded_{suffix}", (value,)))
+            case Assign(target, "+=", value) if target == left.target and value != total:
+                return replace(statement, value=CCall(f"_pm_rounded_{suffix}", (value,)))
+            case _:
+                return None
+
+    return with_changed(statements, changed)
 
 
 _Parts = tuple[tuple[Stmt, ...], tuple[Stmt, ...], CExpr]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polymat.codegen.c.ctree import Braces, Declare, For, Literal, Note, Return, Stmt
-from polymat.codegen.c.freenames import Free, free_of
+from polymat.codegen.c.freenames import NO_NAMES, Free, free_of
 from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
 from polymat.codegen.c.render import statement_text
 from polymat.codegen.c.scopes import every, inner, variable
@@ -96,7 +96,7 @@ def best_run(
         Seen(each, rules.lines(each, depth), free_of(each), _ending(each, rules.ends), has_long_loop(each))
         for each in statements
     ]
-    behind = [Free(frozenset(), frozenset(), frozenset())]
+    behind = [NO_NAMES]
     for each in reversed(seen):
         behind.append(behind[-1] | each.free)
     finder = _Finder(seen, behind[::-1], rules)
@@ -160,7 +160,7 @@ class _Finder:
         """Look at the runs from one statement on; before: what is known before it."""
         total, loops, fails = 0, False, False
         own: dict[str, Declare] = {}
-        used, lost, told = set[str](), set[str](), set[str]()
+        used, lost, assigned, told = set[str](), set[str](), set[str](), set[str]()
         for end in range(begin + 1, len(self.seen) + 1):
             last = self.seen[end - 1]
             total += last.lines
@@ -169,13 +169,14 @@ class _Finder:
             fails, loops = fails or last.ends, loops or last.loops
             used |= last.free.used - own.keys()
             lost |= last.free.changed - own.keys()
+            assigned |= last.free.assigned - own.keys()
             told |= last.free.told
             if isinstance(last.statement, Declare):
                 own[variable(last.statement)] = last.statement
             if isinstance(last.statement, Note) or (self.rules.loops and not loops):
                 continue
             if total - 2 > self._least:
-                free = Free(frozenset(used), frozenset(lost), frozenset(told))
+                free = Free(*map(frozenset, (used, lost, assigned, told)))
                 part = _Part(range(begin, end), total, free, own, fails)
                 self.best = self._run(part, before) or self.best
 
@@ -193,7 +194,9 @@ class _Finder:
         if saved <= self._least or part.lines + HEAD + self.rules.for_handed(len(taken)) > self.rules.most:
             return None
         handed = tuple(name for name in before if name in taken)
-        changed = tuple(name for name in handed if name in free.changed and not before[name].is_array)
+        # Elements of what a pointer says lie elsewhere; those of a vector are the vector.
+        values = free.changed | {name for name in free.assigned & taken if "*" not in before[name].ctype}
+        changed = tuple(name for name in handed if name in values and not before[name].is_array)
         crossing = self.rules.whole and (changed or left)
         if crossing or not all(map(_is_kept, map(own.get, left))) or not free.used.isdisjoint(own):
             return None

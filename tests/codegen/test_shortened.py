@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ ONE, N, TOTAL = Literal("1"), Id("N"), Id("total")
 HARNESS = """
 #include <stddef.h>
 #include <stdio.h>
+typedef int four __attribute__((vector_size(16)));
 static size_t take(size_t *bytes, size_t more) { size_t at = *bytes; *bytes += more; return at; }
 """
 MAIN = 'int main(void) { for (int n = 0; n < 9; n++) { printf("%d ", _pm_entry(n)); } return 0; }'
@@ -125,6 +127,24 @@ def test_what_threads_add_to_is_a_variable_in_parts_as_well(tmp_path: Path) -> N
     function = exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
     whole, cut = printed((function,), (), tmp_path), 0
     for most in range(8, 24):
+        functions, structures = in_parts(function, most)
+        cut += len(functions) > 1
+        assert printed(functions, structures, tmp_path) == whole
+    assert cut >= 3
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_lanes_of_a_vector_are_a_part_of_it(tmp_path: Path) -> None:
+    """Who adds to one of them in a part changes what is read behind it."""
+    lanes = [Subscript(Id("sums"), Literal(str(k))) for k in range(4)]
+    loops = [
+        For(f"k{k}", Literal("0"), CBinary("<", Id(f"k{k}"), N), ONE, (Assign(lane, "+=", Id(f"k{k}")),) * 3)
+        for k, lane in enumerate(lanes)
+    ]
+    body = (Declare("four", "sums", Literal("{0}")), *loops, Return(reduce(partial(CBinary, "+"), lanes)))
+    function = exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
+    whole, cut = printed((function,), (), tmp_path), 0
+    for most in range(8, 20):
         functions, structures = in_parts(function, most)
         cut += len(functions) > 1
         assert printed(functions, structures, tmp_path) == whole

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CExpr, CUnary, Declare, For, Id, If, Stmt, names_in
 from polymat.codegen.c.othernames import made_anew, with_parts
-from polymat.codegen.c.scopes import changed_by, inner, own_expressions, pragma_names, variable
+from polymat.codegen.c.scopes import assigned_in, changed_by, inner, own_expressions, pragma_names, variable
 from polymat.dataclass import dataclass
 from polymat.memo import remembered
 
@@ -16,39 +16,46 @@ from polymat.memo import remembered
 class Free:
     """Names that statements use but do not declare, and those of them that they change.
 
-    told: those that they tell the compiler about, in pragmas.
+    assigned: those of which they assign elements.  told: those that they tell the compiler about, in pragmas.
     """
 
     used: frozenset[str]
     changed: frozenset[str]
+    assigned: frozenset[str]
     told: frozenset[str]
 
     def __or__(self, other: Free) -> Free:
-        return Free(self.used | other.used, self.changed | other.changed, self.told | other.told)
+        return Free(
+            self.used | other.used,
+            self.changed | other.changed,
+            self.assigned | other.assigned,
+            self.told | other.told,
+        )
 
     def without(self, names: Set[str]) -> Free:
         """These but for some names."""
-        return Free(self.used - names, self.changed - names, self.told - names)
+        return Free(self.used - names, self.changed - names, self.assigned - names, self.told - names)
+
+
+NO_NAMES = Free(*(frozenset[str](),) * 4)
 
 
 def free_names(statements: Iterable[Stmt]) -> Free:
     """The names that they take from around them."""
-    own, used, lost, told = set[str](), set[str](), set[str](), set[str]()
+    own, found = set[str](), NO_NAMES
     for statement in statements:
-        free = free_of(statement)
-        used |= free.used - own
-        lost |= free.changed - own
-        told |= free.told - own
+        found |= free_of(statement).without(own)
         if isinstance(statement, Declare):
             own.add(variable(statement))
-    return Free(frozenset(used), frozenset(lost), frozenset(told))
+    return found
 
 
 @remembered
 def free_of(statement: Stmt) -> Free:
     """The names that one statement takes from around it."""
     told = frozenset(pragma_names(statement)) if isinstance(statement, For) else frozenset[str]()
-    found = Free(told | _read(statement), frozenset(changed_by(statement)), told)
+    changed, assigned = map(frozenset, (changed_by(statement), assigned_in(statement)))
+    found = Free(told | _read(statement), changed, assigned, told)
     for scope in inner(statement):
         within = free_names(scope)
         found |= within.without({statement.variable}) if isinstance(statement, For) else within

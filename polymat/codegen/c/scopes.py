@@ -17,6 +17,7 @@ from polymat.codegen.c.ctree import (
     Id,
     If,
     Stmt,
+    Subscript,
     expressions,
 )
 from polymat.memo import remembered
@@ -79,6 +80,15 @@ def changed_by(statement: Stmt) -> Set[str]:
         if isinstance(value, CUnary) and value.op == "&" and isinstance(value.operand, Id):
             found.add(value.operand.name)
     return found
+
+
+def assigned_in(statement: Stmt) -> Set[str]:
+    """The names of those of which it assigns an element itself: a place that a pointer says, or a lane."""
+    match statement:
+        case Assign(Subscript(Id(name))):
+            return {name}
+        case _:
+            return set()
 
 
 @remembered

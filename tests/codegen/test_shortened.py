@@ -141,7 +141,8 @@ def test_lanes_of_a_vector_are_a_part_of_it(tmp_path: Path) -> None:
         For(f"k{k}", Literal("0"), CBinary("<", Id(f"k{k}"), N), ONE, (Assign(lane, "+=", Id(f"k{k}")),) * 3)
         for k, lane in enumerate(lanes)
     ]
-    body = (Declare("four", "sums", Literal("{0}")), *loops, Return(reduce(partial(CBinary, "+"), lanes)))
+    total: CExpr = reduce(partial(CBinary, "+"), lanes, Literal("0"))
+    body: tuple[Stmt, ...] = (Declare("four", "sums", Literal("{0}")), *loops, Return(total))
     function = exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
     whole, cut = printed((function,), (), tmp_path), 0
     for most in range(8, 20):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polymat.codegen.c.ctree import Braces, Declare, For, Literal, Note, Return, Stmt
-from polymat.codegen.c.freenames import NO_NAMES, Free, free_of
+from polymat.codegen.c.freenames import Free, free_of
 from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
 from polymat.codegen.c.render import statement_text
 from polymat.codegen.c.scopes import every, inner, variable
@@ -96,7 +96,7 @@ def best_run(
         Seen(each, rules.lines(each, depth), free_of(each), _ending(each, rules.ends), has_long_loop(each))
         for each in statements
     ]
-    behind = [NO_NAMES]
+    behind = [Free()]
     for each in reversed(seen):
         behind.append(behind[-1] | each.free)
     finder = _Finder(seen, behind[::-1], rules)

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from functools import partial, reduce
 from pathlib import Path
 
 import pytest
@@ -141,7 +140,9 @@ def test_lanes_of_a_vector_are_a_part_of_it(tmp_path: Path) -> None:
         For(f"k{k}", Literal("0"), CBinary("<", Id(f"k{k}"), N), ONE, (Assign(lane, "+=", Id(f"k{k}")),) * 3)
         for k, lane in enumerate(lanes)
     ]
-    total: CExpr = reduce(partial(CBinary, "+"), lanes, Literal("0"))
+    total: CExpr = Literal("0")
+    for lane in lanes:
+        total = CBinary("+", total, lane)
     body: tuple[Stmt, ...] = (Declare("four", "sums", Literal("{0}")), *loops, Return(total))
     function = exported("int", "_pm_entry", (CParameter("const int", "N"),), body)
     whole, cut = printed((function,), (), tmp_path), 0

@@ -19,10 +19,10 @@ class Free:
     assigned: those of which they assign elements.  told: those that they tell the compiler about, in pragmas.
     """
 
-    used: frozenset[str]
-    changed: frozenset[str]
-    assigned: frozenset[str]
-    told: frozenset[str]
+    used: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
 
     def __or__(self, other: Free) -> Free:
         return Free(
@@ -37,12 +37,9 @@ class Free:
         return Free(self.used - names, self.changed - names, self.assigned - names, self.told - names)
 
 
-NO_NAMES = Free(*(frozenset[str](),) * 4)
-
-
 def free_names(statements: Iterable[Stmt]) -> Free:
     """The names that they take from around them."""
-    own, found = set[str](), NO_NAMES
+    own, found = set[str](), Free()
     for statement in statements:
         found |= free_of(statement).without(own)
         if isinstance(statement, Declare):

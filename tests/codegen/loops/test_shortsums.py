@@ -80,12 +80,13 @@ def test_rows_that_are_not_alike_gather() -> None:
     text = " ".join(written(GATHERED, GATHERING)[0].split())
     assert "ptrdiff_t _pm_before = -1; { const ptrdiff_t _pm_low" in text
     assert "if (_pm_unlike(_pm_high - _pm_low, &_pm_before)) {" in text
-    assert "_pm_sum += _pm_four_from_f64(&x[_pm_here]) * _pm_four_at_f64_i32(y, &at[_pm_here]);" in text
+    four = "_pm_four_from_f64(&x[_pm_here]) * _pm_four_at_f64_i32(y, &at[_pm_here])"
+    assert f"_pm_sum += _pm_four_rounded_f64({four});" in text
     assert "_pm_lanes0 = _pm_some_from_f64(&x[_pm_here], _pm_high - _pm_behind, -0.0);" in text
     assert "_pm_lanes1 = _pm_some_at_f64_i32(y, &at[_pm_here], _pm_high - _pm_behind, 1.0);" in text
-    assert "s += _pm_lanes0[2] * _pm_lanes1[2];" in text
+    assert "s += _pm_rounded_f64(_pm_lanes0[2] * _pm_lanes1[2]);" in text
     assert "} else { #pragma GCC unroll 1" in text
-    assert "s += x[_pm_here] * y[at[_pm_here]];" in text
+    assert "s += _pm_rounded_f64(x[_pm_here] * y[at[_pm_here]]);" in text
 
 
 def test_terms_that_are_no_products_of_elements_do_not_gather() -> None:

@@ -24,6 +24,7 @@ from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
+from polymat.codegen.trailingthreads import TrailingThreads
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -31,8 +32,10 @@ from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.library import TransformPlan
+from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.poly.trailing import Trail
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
@@ -116,6 +119,8 @@ class Shares:
         """Run the nest of a group on the calling thread, or share its first range out."""
         function = nest.function.name
         first = scratch.declare(Literal("0"))
+        if isinstance(plan, LoopPlan) and plan.trailing is not None:
+            return self._trailing(stages, plan, nest, plan.trailing)
         if not nest.ranges and isinstance(plan, TransformPlan):
             return (self._transform(plan, nest),)
         if isinstance(plan, EliminationPlan):
@@ -131,6 +136,17 @@ class Shares:
         alone = CBinary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, *shared, split)),)
+
+    def _trailing(
+        self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, trailing: Trail
+    ) -> tuple[Stmt, ...]:
+        """Let threads take the outermost iterations of a nest by turns."""
+        work, speed = stage_work(stages[-1], self.size), self.speed(plan)
+        team = partial(team_worth, self.cost, self.options.parallel_threshold, speed=speed)
+        meeting = self.cost.meeting * speed if self.options.parallel_threshold is None else 0.0
+        return TrailingThreads(
+            nest, trailing, stages[-1].box, self.size, self.needs, team, work, meeting
+        ).statements()
 
     def _whole(self, nest: NestFunction) -> Iterator[CExpr]:
         """All of the ranges that are not shared out."""

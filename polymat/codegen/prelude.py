@@ -48,6 +48,7 @@ _PIECES = {
     Piece.OUTSIDE: "outside",
     Piece.SHARES: "shares",
     Piece.PROGRESS: "progress",
+    Piece.TRAILING: "trailing",
     Piece.HALF: "half",
     Piece.GATHERED: "gathered",
     Piece.PAST: "past",

@@ -44,7 +44,8 @@ def _folds(schedule: Schedule, stage: Stage, plan: LoopPlan) -> Folds:
         return ()
     shared = stage.dims.index(plan.parallel) if plan.outwards and plan.parallel else None
     statements = recurrence_statements(stage, pipeline.context)
-    spans = lifespans(statements, plan.recurrence, shared=shared, later=[*later_reads(pipeline, stage)])
+    order = replace(plan.recurrence, trailing=plan.trailing)
+    spans = lifespans(statements, order, shared=shared, later=[*later_reads(pipeline, stage)])
     return folds(spans, most, [*copies(stage)])
 
 

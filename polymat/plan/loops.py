@@ -5,6 +5,7 @@ from __future__ import annotations
 from polymat.dataclass import dataclass
 from polymat.plan.nest import NestPlan
 from polymat.poly.order import Order
+from polymat.poly.trailing import Trail
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +49,11 @@ class LoopPlan(NestPlan):
     def is_own_code(self) -> bool:
         """A recurrence may need a team in its midst."""
         return self.kind != "recurrence"
+
+    @property
+    def trailing(self) -> Trail | None:
+        """How outermost iterations of a recurrence overlap that threads take by turns; None: they do not."""
+        return None if self.recurrence is None or self.parallel is None else self.recurrence.trailing
 
     @property
     def adds_up(self) -> bool:

@@ -158,13 +158,18 @@ def _near(found: Sequence[int | None], dim: int) -> isl.Map:
 
 
 def _before(order: Order, shared: int | None) -> isl.Map:
-    """Pairs of times of which the first is surely over: they differ first in a loop that no team shares."""
+    """Pairs of times of which the first is surely over: they differ first in a loop that no team shares.
+
+    Of outermost iterations that trail each other, as far as the later ones stay behind.
+    """
     depth = len(order.parallel)
     head = f"{_tuple('a', depth)} -> {_tuple('b', depth)}"
     together = [] if shared is None else [f"a{shared} = b{shared}"]
     found = isl.Map(f"{{ {head} : 1 = 0 }}")
     for level in (level for level in range(depth) if not order.parallel[level] and level != shared):
         limits = [*(f"a{k} = b{k}" for k in range(level)), f"a{level} < b{level}", *together]
+        if level == 0 and order.trailing is not None:
+            limits.append(f"a1 <= b1 + {order.trailing.ahead} * (b0 - a0)")
         found = found.union(isl.Map(f"{{ {head} : {' and '.join(limits)} }}"))
     return found
 

@@ -13,6 +13,7 @@ from polymat.poly.ast import Scheduled, schedule_map, tagged
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import encode
 from polymat.poly.limit import limited
+from polymat.poly.trailing import Trail
 
 MAX_OPERATIONS = 20_000_000
 
@@ -42,7 +43,7 @@ class Order:
     order that isl found.
     statements: the dimension that is no loop, but the place of each statement among those of a point.
     turns, plain: the loop of few iterations that is written out, if any, and the order without it; see
-    `staggered`.
+    `staggered`.  trailing: how the outermost iterations may overlap; see `pipelined`.
     """
 
     schedule: isl.UnionMap
@@ -51,6 +52,7 @@ class Order:
     statements: int | None = None
     turns: int | None = None
     plain: Order | None = None
+    trailing: Trail | None = None
 
     @property
     def loops(self) -> tuple[int, ...]:

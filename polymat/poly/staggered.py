@@ -45,7 +45,7 @@ def _by_turns(order: Order, behind: int) -> Order:
     assert last is not None
     dims = [f"i{level}" for level in range(len(order.parallel))]
     outer, (row, column, statement) = dims[: last - 2], dims[last - 2 :]
-    first = _first(order)
+    first = first_row(order)
     block, turn = f"floor(({row} - {first}) / {ROWS})", f"({row} - {first}) mod {ROWS}"
     whole = _whole(order, first)
     schedule = isl.UnionMap("{ }")
@@ -60,7 +60,7 @@ def _by_turns(order: Order, behind: int) -> Order:
     return Order(schedule, parallel, (), last + 2, turns=last + 1, plain=order)
 
 
-def _first(order: Order) -> int:
+def first_row(order: Order) -> int:
     """The first row that all statements but those of the last rows run in."""
     assert order.statements is not None
     row = order.statements - 2

@@ -16,6 +16,7 @@ from polymat.poly.access import Access
 from polymat.poly.blockwise import blocks_are_parallel
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
+from polymat.poly.pipelined import pipelined
 from polymat.poly.staggered import staggered
 
 IN_ORDER = "points run after those that they read"
@@ -77,12 +78,15 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     order = find_order(statements, context)
     if isinstance(order, Circle):
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
-    order = staggered(order, statements)
+    order = pipelined(staggered(order, statements), statements)
     names = _level_names(stage, order)
     parallel = next((names[level] for level in order.loops if order.parallel[level]), None)
     reason = IN_ORDER if order.turns is None else IN_TURNS
     alone = next((dim for dim, flag in zip(stage.dims, order.independent, strict=False) if flag), None)
     outwards = alone is not None and alone != stage.dims[0]
+    if order.trailing is not None:
+        parallel = stage.dims[0]
+        reason += f"; threads take steps along {parallel} by turns, each behind the one before"
     if outwards:
         parallel = alone
         reason += f"; none reads at another {alone}, so each thread runs all loops for a part of its range"

@@ -152,10 +152,11 @@ def check(outputs: list[Any], x: Any, options: Options = ALWAYS) -> Any:
 @pytest.mark.parametrize(
     "options",
     [
+        Options.paper(fir="fft"),
         Options.paper(),
-        Options.polymage(),
-        Options(fft="never"),
-        Options.naive(fir="auto"),
+        Options.polymage(fir="fft"),
+        Options(fir="fft", fft="never"),
+        Options.naive(fir="fft"),
     ],
 )
 def test_filters_are_sums_where_no_transform_is_called(options: Options) -> None:

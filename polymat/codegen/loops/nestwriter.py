@@ -19,6 +19,7 @@ from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestfunction import NestFunction, Work, describe
 from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.trailingloops import TRAIL
 from polymat.codegen.memory.storage import TILE, Buffer
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -77,7 +78,9 @@ class NestWriter:
         for item in ranges:
             start = item.start if item.start in used else item.begin
             parameters += [CParameter("const ptrdiff_t", name) for name in (start, item.end)]
-        if plan.kind == "recurrence" and not ranges:
+        if TRAIL in used:
+            parameters.append(CParameter("const _pm_trail *", TRAIL))
+        elif plan.kind == "recurrence" and not ranges:
             parameters.append(CParameter("const int", "_pm_threads"))
             body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
         name = f"_pm_{kind}_{stages[0].name}"

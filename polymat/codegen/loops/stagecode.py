@@ -21,7 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.segmentloops import between_bounds, rows_of, without_choice
+from polymat.codegen.loops.segmentloops import balanced, between_bounds, without_choice
 from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
@@ -35,6 +35,7 @@ from polymat.codegen.loops.statements import (
     scatter_statements,
 )
 from polymat.codegen.loops.stays import unless_in_place
+from polymat.codegen.loops.trailingloops import TrailingLoops
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
 from polymat.graph.aligned import Member
@@ -225,7 +226,7 @@ class StageWriter(NestWriter):
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":
             return nest
-        return replace(nest, balance=rows_of(stage, plan.parallel, self.bodies))
+        return replace(nest, balance=balanced(stage, plan.parallel, self.bodies))
 
     def _at_one_place(self, stage: Stage) -> set[tuple[str, str]]:
         """The arrays, by their names in C, over which a stage may be written, each with that of the stage."""
@@ -260,14 +261,15 @@ class StageWriter(NestWriter):
         outermost = next((k for k, flag in enumerate(parallel) if flag), None)
 
         def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
-            if depth == outermost and plan.parallel is not None:
+            if depth == outermost and plan.parallel is not None and plan.trailing is None:
                 simd = "simd " if innermost else ""
                 return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
             return ("omp simd",) if innermost and parallel[depth] else ()
 
         order = plan.recurrence
         items = recurrence_bodies(self.bodies, stage, alone=order.runs_alone)
-        writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
+        loops = LoopWriter if plan.trailing is None else TrailingLoops
+        writer = loops(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(order.schedule, self.pipeline.context, plan.order, turns=order.turns)
         return self.as_nest((stage,), plan, writer.block(nests), kind, ())
 

@@ -29,9 +29,16 @@ from polymat.requesting import measured, request_for
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.libraryfile import kept_library
 from polymat.runtime.logs import anybody_listens, configure_logging
-from polymat.runtime.outlines import NotedLibraries, Outline, keep_outline, kept_outline, outline_key
+from polymat.runtime.outlines import (
+    NotedLibraries,
+    Outline,
+    keep_outline,
+    kept_outline,
+    outline_key,
+    records_for,
+)
 from polymat.runtime.settings import settings
-from polymat.runtime.tunedstore import anything_tuned
+from polymat.runtime.tunedstore import tuned_state
 
 if TYPE_CHECKING:
     from polymat.codegen.profile import Profile
@@ -118,13 +125,30 @@ def compiled(request: Request) -> Compiled[Any, Report]:
         for function in functions:
             function.keep_definition()
         return found
-    noted = NotedLibraries(request.libraries)
+    noted, searched = NotedLibraries(request.libraries), tuned_state()
     found = _driver().compiled(replace(request, libraries=noted))
-    if key is not None:
-        flags = found._flags or ()
-        outline = Outline(found.signature, found.source, found.header, flags, noted.answers)
-        keep_outline(key, outline, Path(found.path))
+    if key is not None and tuned_state() == searched:
+        keep_outline(key, _outline(found, request, noted), Path(found.path))
     return found
+
+
+def _outline(found: Compiled[Any, Report], request: Request, noted: NotedLibraries) -> Outline:
+    """What is kept of a program that was just decided."""
+    from polymat.runtime.tunedkey import definitions_of  # imported where something is kept
+
+    meaning = found._reference
+    assert isinstance(meaning, Interpreted)
+    definitions = definitions_of(meaning.built())
+    return Outline(
+        found.signature,
+        found.source,
+        found.header,
+        found._flags or (),
+        noted.answers,
+        definitions,
+        records_for(definitions, request),
+        None if meaning.request is None else meaning.request.found,
+    )
 
 
 def _driver() -> Any:
@@ -135,9 +159,9 @@ def _driver() -> Any:
 def _asked(request: Request) -> tuple[str | None, list[Function]]:
     """The key of a request, if its program may be kept, and the functions in it.
 
-    It may not where somebody wants to see or hear how it is compiled, or where measuring decides.
+    It may not where somebody wants to see or hear how it is compiled.
     """
-    if settings().verify or anybody_listens() or (settings().tuned_mode == "auto" and anything_tuned()):
+    if settings().verify or anybody_listens():
         return None, []
     parts = {each.name: getattr(request, each.name) for each in fields(request) if each.name != "libraries"}
     try:
@@ -151,14 +175,16 @@ def _kept(key: str, request: Request) -> Compiled[Any, Report] | None:
     """The program that is kept, where libraries are as they were and its own is there."""
     try:
         outline = kept_outline(key)
-        if outline is None or not outline.holds(request.libraries):
+        if outline is None or not outline.holds(request):
             return None
         library = kept_library(outline.source, request.options.target, outline.flags)
         if library is None:
             return None
-        later = _Later(request)
-        reference = Interpreted(later.built, request)
-        return reopened(request, outline, library, later.report, reference, later.profile)
+        tuned = outline.found
+        asked = request if tuned is None else replace(request, found=tuned, estimates=tuned.sizes)
+        later = _Later(asked)
+        reference = Interpreted(later.built, asked)
+        return reopened(asked, outline, library, later.report, reference, later.profile)
     except ToolchainError:  # it is said, or mended, where it is compiled
         return None
 

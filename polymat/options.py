@@ -24,6 +24,13 @@ SKIPPABLE = (
     *("fusion", "folds", "orders", "bands", "slices", "waits", "planes", "skews"),
 )
 LibraryUse = Literal["auto", "always", "never"]
+# Options that have an effect beside these values alone, or where another one has none of those.
+_LEAVES_NOTHING: tuple[tuple[str, tuple[str, ...], str, tuple[Any, ...], str], ...] = (
+    ("fft_rigour", ("estimate",), "fft", ("never",), "calls no library"),
+    ("fir", ("auto", "direct"), "fft", ("never",), "calls no transforms"),
+    ("fir", ("auto", "direct"), "cost", ("paper", "polymage"), "has no transforms"),
+    ("blocks", ("shares",), "kernels", (False,), "leaves register blocks out"),
+)
 
 
 @knows_its_fields
@@ -37,7 +44,7 @@ class Options:
     Three say what this program shall be, `tile_sizes`, `scheme` and `blocks="model"` or "learned": an
     `OptionError` says why where nothing in it can be so.  All others say what may be done (`skip`, `math`,
     `blas="never"`), or how it is done where there is such a thing (`blas="always"`, `fir="blocks"`), and suit
-    any program; `explain()` says why a sum is no call.
+    any program, but beside others that leave them nothing; `explain()` says why a sum is no call.
 
     threads: threads a call uses, at most 4096; 0: `set_num_threads`, `OMP_NUM_THREADS`, then the processors.
     cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
@@ -58,7 +65,7 @@ class Options:
     private: let every thread add up sums in a copy of its own where a summed dimension is shared out.
     tile: loops over tiles at all; without them nothing is fused or private.
     tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
-    the last one counts for all further dimensions; an `OptionError` where no group has tiles.
+    the last one counts for all further dimensions; an `OptionError` where no tiles have so many.
     outwards: share out a recurrence's independent dimension around all its loops, so that threads meet once.
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam), and
     several rows of a sweep by turns, so that none waits for the point right before it.
@@ -68,11 +75,9 @@ class Options:
     fir: how filters of one dimension are computed: "auto" in the way predicted to be the fastest; "blocks" by
     transforms of blocks that overlap, where the number of taps is known; "whole" by one transform of all
     samples; "fft" by the faster of these two; "direct" by sums (errors are relative to each result, and an
-    infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
-    called: without a library, with fft="never" or the published costs.
+    infinity or NaN reaches only the results that it is part of).  By sums, too, without a library.
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, for about two
-    seconds a plan at most, and remembers the best; "estimate" does not.  With fft="never" it has no effect,
-    which is an `OptionError`.
+    seconds a plan at most, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     steps: compute many steps of an elimination at a time, whose products for later results become products of
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
@@ -132,12 +137,11 @@ class Options:
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _checked(item.name, getattr(self, item.name)))
-        if self.fft_rigour != "estimate" and self.fft == "never":
-            raise OptionError(
-                f"Options.fft_rigour={self.fft_rigour!r} has no effect: fft='never' calls no library",
-                at=caller_location(),
-                hint="leave one of the two out",
-            )
+        for name, usual, other, values, why in _LEAVES_NOTHING:
+            value, left = getattr(self, name), getattr(self, other)
+            if value not in usual and left in values:
+                text = f"Options.{name}={value!r} has no effect: {other}={left!r} {why}"
+                raise OptionError(text, at=caller_location(), hint="leave one of the two out")
 
     @property
     def compiler_flags(self) -> tuple[str, ...]:
@@ -234,17 +238,11 @@ def _checked(name: str, value: Any) -> Any:
         )
     unknown = [each for each in value if each not in SKIPPABLE] if name == "skip" else []
     if unknown:
-        raise LangError(
-            f"Options.skip names {unknown[0]!r:.60}, which is no pass that can be left out",
-            at=caller_location(),
-            hint=f"those that can are {', '.join(SKIPPABLE)}",
-        )
+        text = f"Options.skip names {unknown[0]!r:.60}, which is no pass that can be left out"
+        raise LangError(text, at=caller_location(), hint=f"those that can are {', '.join(SKIPPABLE)}")
     if name == "tile_sizes" and 0 in value:
-        raise LangError(
-            f"Options.tile_sizes is {value}, and a tile has at least one point",
-            at=caller_location(),
-            hint="tile_sizes=(32, 256), or (1,) for single points",
-        )
+        text = f"Options.tile_sizes is {value}, and a tile has at least one point"
+        raise LangError(text, at=caller_location(), hint="tile_sizes=(32, 256), or (1,) for single points")
     return value
 
 

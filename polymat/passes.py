@@ -208,7 +208,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("parts", "graph", Pipeline, Pipeline),
-        "what several sums compute at the same points is a stage where that pays",
+        "what several sums, or look-ups of a row, compute again and again is a stage where that pays",
         share_parts,
         lambda options: options.share and _tiled(options),
     ),

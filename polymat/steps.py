@@ -43,6 +43,7 @@ from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
+from polymat.rewrite.sharedlookups import share_lookups
 from polymat.rewrite.sharedparts import share_expressions
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
@@ -175,12 +176,14 @@ def merge_products(pipeline: Pipeline, job: Job) -> Pipeline:
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
-    """A stage of what several sums compute at the same points, where that pays."""
+    """A stage of what several sums compute at the same points, or look-ups of a row, where that pays."""
 
     def predict(other: Pipeline) -> tuple[float, frozenset[str]]:
         return _decider(other, job.request).prediction()
 
-    return share_expressions(pipeline, predict, partial(_is_called, asked=job.request))
+    pipeline = share_expressions(pipeline, predict, partial(_is_called, asked=job.request))
+    sizes = assumed_sizes(pipeline, job.request.estimates)
+    return share_lookups(pipeline, lambda other: predict(other)[1], sizes)
 
 
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:

@@ -22,6 +22,7 @@ from polymat.errors import NameClashError
 from polymat.quickimport import BEGUN
 from polymat.runtime import outlines
 from polymat.runtime.cacheroom import OUTLINE
+from tests.decidedanew import noted_anew
 from tests.fixed import NARROW, WIDE
 from tests.hosts import CompileFor, StatedLibraries
 
@@ -44,19 +45,7 @@ print(run.source, str(run.explain()).rpartition("built ")[0], "islpy" in sys.mod
 @pytest.fixture
 def anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of what is decided anew, with an empty cache and as users compile: nothing is verified."""
-    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("POLYMAT_VERIFY", "0")
-    monkeypatch.setattr(outlines, "BEGUN", time.time_ns() + 10**15)  # somebody may edit meanwhile
-    outlines._identity.cache_clear()
-    found: list[str] = []
-    whole = driver.compiled
-
-    def noted(request: Any) -> Any:
-        found.append(request.name)
-        return whole(request)
-
-    monkeypatch.setattr(driver, "compiled", noted)
-    return found
+    return noted_anew(tmp_path / "cache", monkeypatch)
 
 
 def scaled(factor: float = 2.0, dtype: Any = pm.Double) -> Any:

@@ -39,7 +39,7 @@ from polymat.codegen.nestshares import Shares
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import Asking, SmallCalls, deciding_sizes, small_bound
 from polymat.codegen.steprows import rows_function
-from polymat.codegen.valuechecks import value_checks
+from polymat.codegen.valuechecks import ValueChecks
 from polymat.codegen.waitingrows import slices_function
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
@@ -136,19 +136,18 @@ class Entry:
         if self.slots or scratch:
             body += self._workspace(scratch)
         arguments = self._unpack(sizes)
-        apart, run = self._groups(groups, known_names([*arguments, *body], ENTRY_PARAMETERS))
-        body += run
+        rows = next((nest.checked for group in groups for nest in group.nests if nest.checked), None)
+        leave, team = self._leaving(), self._shares.team
+        checks = ValueChecks(self.pipeline, self.names, self.needs, self._size, team, leave, rows)
+        give: tuple[Stmt, ...] = (FREE,) if kept else ()
+        if self.slots or scratch:
+            give = (Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))), *give)
+        known = known_names([*arguments, *checks.before(), *body], ENTRY_PARAMETERS)
+        apart, run = self._groups(groups, known, [*checks.behind(give)])
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
-        leave = self._leaving()
-        checks = value_checks(self.pipeline, self.names, self._size, self.needs, self._shares.team, leave)
-        body = [*checks, *body]
-        if self.slots or scratch:
-            body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
-        if kept:
-            body.append(FREE)
-        body += [*leave, Return(Literal(str(OK)))]
+        body = [*checks.before(), *body, *run, *give, *leave, Return(Literal(str(OK)))]
         if small is not None:
             body = [*small.branch(self.names), *body]
         return (*apart, self._entry(body, arguments))
@@ -181,9 +180,12 @@ class Entry:
         return (If(several, (Evaluate(CCall("_pm_team_leave", ())),)),)
 
     def _groups(
-        self, groups: Sequence[GroupCode], known: Mapping[str, str]
+        self, groups: Sequence[GroupCode], known: Mapping[str, str], behind: Sequence[Stmt]
     ) -> tuple[list[CFunction], list[Stmt]]:
-        """What runs the groups, some of them in the first call alone, and functions of single ones."""
+        """What runs the groups, some of them in the first call alone, and functions of single ones.
+
+        behind: what follows the nest that checks its own rows.
+        """
         functions: list[CFunction] = []
         once: list[Stmt] = []
         always = clock(0, self.needs, clocked=self.clocked)
@@ -193,6 +195,7 @@ class Entry:
                 made, run = group.apart(run, known)
                 functions += made
             noted = [Note(f"group {group.number}: {group.plan}"), *run]
+            noted += behind if any(nest.checked for nest in group.nests) else ()
             if self._is_kept(group):
                 once += noted
             else:

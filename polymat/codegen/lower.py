@@ -17,6 +17,7 @@ from polymat.codegen.functions.elementary import rearranges
 from polymat.codegen.groupcode import GroupCode
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
+from polymat.codegen.loops.checkedrows import with_checked_rows
 from polymat.codegen.loops.merged import merged_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
 from polymat.codegen.memory.slots import shared_slots
@@ -46,6 +47,7 @@ from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
+from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
@@ -96,6 +98,8 @@ def lower(
     needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
+    if not (within or schedule.kept) and rows is None:
+        groups[:1] = [_checking(group, stages) for group in groups[:1]]
     slots, team = shared_slots(schedule, storage), schedule.team
     entry = Entry(pipeline, storage, slots, names, needs, options, team, schedule.kept, clocked, within)
     called = [*_called(entry, groups, signature, rows)]
@@ -161,6 +165,15 @@ def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
         return GroupCode(number + 1, plan, nests, None)
     strip = stages.ranged(behind_front(stage, slices), plan, [plan.parallel], "strip")
     return GroupCode(number + 1, plan, nests, None, strip)
+
+
+def _checking(group: GroupCode, stages: StageWriter) -> GroupCode:
+    """The first group, with checks of its own of what it reads: an error there leaves the others undone."""
+    if not isinstance(group.plan, LoopPlan) or group.strip is not None:
+        return group
+    stage = stages.pipeline.stage(group.plan.group.stages[-1])
+    nests = tuple(with_checked_rows(nest, stage, stages) for nest in group.nests)
+    return replace(group, nests=nests)
 
 
 def _named_intermediates(storage: Mapping[str, Buffer]) -> Iterator[tuple[str, str]]:

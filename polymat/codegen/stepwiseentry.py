@@ -38,7 +38,7 @@ from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
-from polymat.codegen.valuechecks import value_checks
+from polymat.codegen.valuechecks import ValueChecks
 from polymat.codegen.waitingloops import WaitingLoops
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
@@ -77,7 +77,7 @@ class StepwiseEntry:
 
     def function(self, *, leaves: bool) -> CFunction:
         """`_pm_entry`; leaves: it tells that the threads are needed no more."""
-        body: list[Stmt] = [*value_checks(self.pipeline, self.names, self._form, self.needs, _alone)]
+        body: list[Stmt] = [*ValueChecks(self.pipeline, self.names, self.needs, self._form, _alone).before()]
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.append(If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))

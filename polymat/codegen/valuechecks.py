@@ -22,33 +22,63 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.c.needs import Need, Piece
+from polymat.codegen.loops.checkedrows import WRONG
+from polymat.codegen.loops.nestfunction import CheckedRows
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import InputArray
 from polymat.lang.affine import Affine
 
 _EXTENTS = "_pm_extents"
+FOUND = "_pm_found"  # whether a nest found something
 
 
-def value_checks(
-    pipeline: Pipeline,
-    names: Names,
-    size: Callable[[Affine], CExpr],
-    needs: set[Need],
-    team: Callable[[CExpr], CExpr],
-    leave: tuple[Stmt, ...] = (),
-) -> Iterator[Stmt]:
-    """For each such input: leave the call where an element lies outside.
+@dataclass(frozen=True)
+class ValueChecks:
+    """Writes the checks of such inputs: each leaves the call where an element lies outside.
 
     size: a form over the sizes in C.  team: the threads that so many operations are worth.  leave: what gives
-    these back.
+    these back.  rows: what a nest checks while it reads.
     """
-    for array in pipeline.inputs:
-        if array.values is None or array.checked:
-            continue
-        needs.update((Piece.OUTSIDE, Piece.PLACE))
-        extents = pipeline.as_called(array.name, array.extents)
-        shape = Braces(tuple(map(size, extents)))
-        values, limits = Id(names.get("array", array.name)), tuple(map(size, array.values))
-        suffix, count = array.dtype.suffix, reduce(partial(CBinary, "*"), map(_counted, map(size, extents)))
+
+    pipeline: Pipeline
+    names: Names
+    needs: set[Need]
+    size: Callable[[Affine], CExpr]
+    team: Callable[[CExpr], CExpr]
+    leave: tuple[Stmt, ...] = ()
+    rows: CheckedRows | None = None
+
+    def before(self) -> Iterator[Stmt]:
+        """Check arrays before all else; of those that nests check, whether these see all of it."""
+        arrays = [each for each in self.pipeline.inputs if each.values is not None and not each.checked]
+        for array in (each for each in arrays if not self._is_later(each)):
+            yield self._check(array)
+        later = tuple(self._check(array) for array in arrays if self._is_later(array))
+        if self.rows is not None:
+            yield If(CUnary("!", self.rows.covered), later)
+            yield Declare("int", FOUND, Literal("0"))
+            yield Declare("int *const ", WRONG, CUnary("&", Id(FOUND)))
+
+    def behind(self, give: tuple[Stmt, ...]) -> Iterator[Stmt]:
+        """Leave the call behind the nest that found something; give: what gives its memory back."""
+        if self.rows is not None:
+            arrays = (each for each in self.pipeline.inputs if self._is_later(each))
+            wrong = Return(Literal(str(VALUES_OUTSIDE)))
+            yield If(Id(FOUND), (*give, *map(self._check, arrays), wrong))
+
+    def _is_later(self, array: InputArray) -> bool:
+        return self.rows is not None and array.name in self.rows.arrays
+
+    def _check(self, array: InputArray) -> Block:
+        """Leave the call where an element of an array lies outside."""
+        assert array.values is not None, "asked of those that have limits"
+        self.needs.update((Piece.OUTSIDE, Piece.PLACE))
+        extents = self.pipeline.as_called(array.name, array.extents)
+        shape = Braces(tuple(map(self.size, extents)))
+        values, limits = Id(self.names.get("array", array.name)), tuple(map(self.size, array.values))
+        suffix = array.dtype.suffix
+        count = reduce(partial(CBinary, "*"), map(_counted, map(self.size, extents)))
         arguments = (
             values,
             Literal(f'"{array.name}"'),
@@ -56,16 +86,17 @@ def value_checks(
             Id(_EXTENTS),
             Literal(str(int(array.turned))),
             *limits,
-            team(count),
+            self.team(count),
         )
         outside = CCall(f"_pm_outside_{suffix}", arguments)
         declared = Declare("const ptrdiff_t", f"{_EXTENTS}[{len(extents)}]", shape)
         wrong: CExpr = outside
         if array.sorted:
-            unsorted = CCall(f"_pm_unsorted_{suffix}", (*arguments[:2], size(extents[0])))
-            fine = CCall(f"_pm_in_order_inside_{suffix}", (values, size(extents[0]), *limits))
+            unsorted = CCall(f"_pm_unsorted_{suffix}", (*arguments[:2], self.size(extents[0])))
+            fine = CCall(f"_pm_in_order_inside_{suffix}", (values, self.size(extents[0]), *limits))
             wrong = CBinary("&&", CUnary("!", fine), CBinary("||", outside, unsorted))
-        yield Block((declared, If(wrong, (*leave, Return(Literal(str(VALUES_OUTSIDE)))), leave)))
+        left = (*self.leave, Return(Literal(str(VALUES_OUTSIDE))))
+        return Block((declared, If(wrong, left, self.leave)))
 
 
 def _counted(extent: CExpr) -> CExpr:

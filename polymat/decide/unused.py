@@ -22,7 +22,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.loopschemes import tiled_loops
+from polymat.tilesize.loopschemes import other_vectors, tiled_loops
 from polymat.tilesize.schemeplanner import misfit_error, plan_loops, plan_merged
 from polymat.tilesize.schemetiles import (
     is_for_one,
@@ -70,7 +70,10 @@ class Planned:
 
 def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
     """Say why no group has tiles, where sizes of them are given."""
-    if not options.tile_sizes or any(each.plan.members for each in planned):
+    if not options.tile_sizes:
+        return
+    if any(each.plan.members for each in planned):
+        _check_count(planned, options.tile_sizes)
         return
     off = next((name for name in ("tile", "fuse") if not getattr(options, name)), None)
     if off is not None:
@@ -82,6 +85,15 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
     raise OptionError(
         f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=planned[0].at, hint=hint
     )
+
+
+def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
+    """Say where there are more sizes than any tiles have dimensions."""
+    tiled = [(each.plan.dims, each.at) for each in planned if isinstance(each.plan, TilePlan)]
+    dims, at = max(tiled, key=lambda each: len(each[0]))
+    if len(sizes) > len(dims):
+        text = f"Options.tile_sizes={sizes} has {len(sizes)} sizes, of which tiles take {len(dims)} at most"
+        raise OptionError(text, at=at, hint=f"outermost first they run along {', '.join(dims)}")
 
 
 def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:
@@ -109,9 +121,7 @@ def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
         options.schemes.keys().isdisjoint(plan.group.stages) for plan in modelled
     ):
         return
-    if not options.kernels:
-        why = "kernels=False leaves register blocks out"
-    elif options.blas == "always":
+    if options.blas == "always":
         why = "blas='always' leaves products to a library"
     else:
         free = "no stage that Options.scheme leaves free" if options.schemes else "no stage"
@@ -158,6 +168,8 @@ def _misfit(
     if any(every[level] != size for level, size in wanted.items()):
         return Misfit("the scheme of another stage in the same tiles has other sizes", "one stage says them")
     wrong, scheme = misfit_of_plan(plan, name, text), read_scheme(text)
+    if wrong is None and isinstance(plan.part(name), LoopPlan) and isinstance(scheme, Scheme):
+        return other_vectors(scheme.own, machine.lanes(found.pipeline.stage(name).dtype.size))
     if wrong is None or isinstance(scheme, Misfit) or misfit_of_group(plan.group.stages, name, scheme):
         return wrong
     stage, assumed = found.pipeline.stage(name), assumed_sizes(found.pipeline, estimates)

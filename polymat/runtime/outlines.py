@@ -19,13 +19,16 @@ from typing import TypeAlias
 from polymat.codegen.c.abi import Signature
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
+from polymat.graph.selection import TunedChoice
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.quickimport import BEGUN
+from polymat.request import Request
 from polymat.runtime.cache import cache_key, fetch, replace_kept
 from polymat.runtime.cacheroom import OUTLINE
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.settings import settings
+from polymat.runtime.tunedstore import anything_tuned, tuned_digest
 
 # A kind of library, the routines that were asked for, None for measured times, and a digest of the answer.
 Answers: TypeAlias = tuple[tuple[Kind, tuple[str, ...] | None, str], ...]
@@ -41,6 +44,8 @@ class Outline:
 
     source, header: its C text and the prototype.  flags: of the C compiler, beside those of every program.
     answers: what was asked of libraries when it was decided, each with a digest of the answer.
+    definitions: a digest of what it computes.  records: one of what searches for it had found.  found: what
+    was carried out of that.
     """
 
     signature: Signature
@@ -48,10 +53,14 @@ class Outline:
     header: str
     flags: tuple[str, ...]
     answers: Answers = ()
+    definitions: str = ""
+    records: str = ""
+    found: TunedChoice | None = None
 
-    def holds(self, libraries: Libraries) -> bool:
-        """Whether libraries answer as they did then."""
-        return all(
+    def holds(self, request: Request) -> bool:
+        """Whether libraries answer as they did then, and no search for this program found anything since."""
+        libraries = request.libraries
+        return self.records == records_for(self.definitions, request) and all(
             answer == _digest(libraries.model(kind) if routines is None else libraries.has(kind, routines))
             for kind, routines, answer in self.answers
         )
@@ -83,6 +92,15 @@ class NotedLibraries:
     def answers(self) -> Answers:
         """Questions that were asked so far, each with a digest of the answer."""
         return tuple((kind, routines, answer) for (kind, routines), answer in self._answers.items())
+
+
+def records_for(definitions: str, request: Request) -> str:
+    """A digest of what searches found for a program, "" where nothing counts; definitions: its digest."""
+    if settings().tuned_mode == "off" or not anything_tuned():
+        return ""
+    from polymat.runtime.tunedkey import tuned_key  # imported where something was tuned
+
+    return tuned_digest(tuned_key(definitions, request))
 
 
 def _digest(answer: LibraryModel | bool | None) -> str:

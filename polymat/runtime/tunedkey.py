@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from math import log2
+from typing import TYPE_CHECKING
 
-from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import TunedChoice
 from polymat.namedfields import whole_text
 from polymat.request import Request
@@ -15,20 +15,28 @@ from polymat.runtime.release import release
 from polymat.runtime.toolchain import find_compiler
 from polymat.runtime.tunedstore import SearchEnd, TunedFile, read_tuned
 
+if TYPE_CHECKING:
+    from polymat.graph.pipeline import Pipeline
+
 EXACT = 16  # sizes up to which each is a class of its own
 STEPS = 3  # classes of sizes between one and its double
 
 
-def tuned_key(built: Pipeline, request: Request) -> str:
+def definitions_of(built: Pipeline) -> str:
+    """A digest of what a program computes; built: the outputs as stages, before anything is rewritten."""
+    return hashlib.sha256(str(built).encode("utf-8", errors="surrogateescape")).hexdigest()
+
+
+def tuned_key(definitions: str, request: Request) -> str:
     """The key of a program: its definitions, its options, the machine, the compiler, and polymat.
 
-    built: the outputs as stages, before anything is rewritten.
+    definitions: as `definitions_of` gives them.
     """
     machine = request.machine
     team = machine.team(request.options.threads)
     turned = ", ".join(str(array.name) for array in request.fortran)
     parts = (
-        str(built),
+        definitions,
         f"by columns: {turned}",
         whole_text(request.options),
         f"{fingerprint()}|{machine.name}|{machine.cores}|{team}",
@@ -52,7 +60,7 @@ def found_for(built: Pipeline, request: Request) -> TunedChoice | None:
 
     Where the request names no sizes, it is what was found at those of the one class that was searched.
     """
-    file = read_tuned(tuned_key(built, request))
+    file = read_tuned(tuned_key(definitions_of(built), request))
     endings = {size_class(record.sizes): record for record in file.records if isinstance(record, SearchEnd)}
     open_sizes = [size.name for size in built.sizes]
     named = {name: request.estimates[name] for name in open_sizes if name in request.estimates}

@@ -6,6 +6,7 @@ is killed leaves at most a part of a line, which readers leave out and the next 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -127,6 +128,28 @@ def read_tuned(key: str) -> TunedFile:
     except OSError:
         return TunedFile(path)
     return TunedFile(path, [*_records(data)])
+
+
+def tuned_digest(key: str) -> str:
+    """A digest of the records of a program; "" where there are none."""
+    path = tuned_path(key)
+    if settings().cache_mode == "off" or not directory_trusted(path.parent):
+        return ""
+    try:
+        with open_regular(path) as stream:
+            return hashlib.sha256(stream.read(_MOST_BYTES)).hexdigest()
+    except OSError:
+        return ""
+
+
+def tuned_state() -> tuple[tuple[str, int, int], ...]:
+    """The files of all programs with their sizes and times: another state of them is told from this one."""
+    found = []
+    for path in tuned_files():
+        with suppress(OSError):  # removed meanwhile
+            status = path.stat()
+            found.append((path.name, status.st_size, status.st_mtime_ns))
+    return tuple(found)
 
 
 def tuned_files() -> tuple[Path, ...]:

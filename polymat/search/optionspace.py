@@ -19,7 +19,7 @@ from polymat.steps import Job, Level
 
 CHANGES: Changes = (
     *(("skip", (name,)) for name in ("bands", "skews", "waits", "planes", "fusion", "inline", "parts")),
-    *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256))),
+    *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256), (64,))),
     ("blas", "never"),
     *((name, False) for name in ("kernels", "steps", "unroll", "outwards", "rolling", "overlap", "vector")),
 )
@@ -79,7 +79,8 @@ class OptionSpace:
             name, value = rng.choice(self.open)
             given = dict(choice.changes)
             if name == "tile_sizes":
-                given["tile_sizes"] = (rng.choice(ROWS), rng.choice(ROW))
+                sizes = (rng.choice(ROWS), rng.choice(ROW))
+                given["tile_sizes"] = sizes[: rng.randint(1, 2)]  # tiles may have one dimension
             elif given.get(name) == value:
                 del given[name]
             else:

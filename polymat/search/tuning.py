@@ -19,7 +19,7 @@ from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging
-from polymat.runtime.tunedkey import as_found, tuned_key
+from polymat.runtime.tunedkey import as_found, definitions_of, tuned_key
 from polymat.runtime.tunedstore import Trial, read_tuned
 from polymat.search.bench import Bench
 from polymat.search.clock import Clock, TrueClock
@@ -92,7 +92,7 @@ def tuned(
         arrays = random_arguments(built, known, turned={str(array.name) for array in request.fortran})
     arguments, exact = call_arguments(built, request.name, arrays, known)
     request = replace(request, estimates=exact)
-    file = read_tuned(tuned_key(built, request))
+    file = read_tuned(tuned_key(definitions_of(built), request))
     space = _space(request, seed)
     with progress_line(request.name, budget) as line:
         bench = Bench(space, built, arguments, clock)

@@ -172,9 +172,9 @@ def _vector(stage: Stage, plan: LoopPlan, tiled: Tiled, lanes: int) -> LoopPlan 
     found = [atom for atom in tiled.inner if atom.kind == "V"]
     if not found:
         return replace(plan, vector=None, lanes=1)
-    vector = found[0]
-    if vector.size not in (0, lanes):
-        return Misfit(f"{vector} is no vector", f"vectors of this processor have {lanes} such elements here")
+    vector, wrong = found[0], other_vectors(found, lanes)
+    if wrong is not None:
+        return wrong
     if not plan.order or vector.dim != plan.order[-1]:
         return Misfit(f"{vector} is not along the innermost loop", f"R({vector.dim}) is the last loop then")
     if plan.kind == "row" and vector.dim not in stage.dims:
@@ -183,6 +183,15 @@ def _vector(stage: Stage, plan: LoopPlan, tiled: Tiled, lanes: int) -> LoopPlan 
     if plan.kind == "reduce" and plan.lanes == 1 and stage.dtype.kind == "f":
         plan = replace(plan, lanes=lanes)
     return replace(plan, vector=vector.dim)
+
+
+def other_vectors(atoms: Sequence[AnyAtom], lanes: int) -> Misfit | None:
+    """Why vectors in a scheme of loops are none of the processor's, which have so many lanes."""
+    for atom in atoms:
+        if isinstance(atom, SchemeLoop) and atom.kind == "V" and atom.size not in (0, lanes):
+            hint = f"vectors of this processor have {lanes} such elements here"
+            return Misfit(f"{atom} is no vector", hint)
+    return None
 
 
 def _unrolled(stage: Stage, plan: LoopPlan | Misfit, tiled: Tiled) -> LoopPlan | Misfit:

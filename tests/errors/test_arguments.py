@@ -231,10 +231,20 @@ def test_values_that_options_do_not_take(fields: dict[str, Any], message: str) -
     assert (f"{said}\n{hint}", quoted) == (message, "    return pm.Options(**fields)")
 
 
-def test_plans_that_are_measured_and_never_made() -> None:
-    message = told(pm.OptionError, lambda: wrong(fft="never", fft_rigour="measure"))
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"fft_rigour": "measure", "fft": "never"}, "fft='never' calls no library"),
+        ({"fir": "blocks", "fft": "never"}, "fft='never' calls no transforms"),
+        ({"fir": "whole", "cost": "paper"}, "cost='paper' has no transforms"),
+        ({"blocks": "working-sets", "kernels": False}, "kernels=False leaves register blocks out"),
+    ],
+)
+def test_options_to_which_another_one_leaves_nothing(fields: dict[str, Any], why: str) -> None:
+    message = told(pm.OptionError, lambda: wrong(**fields))
     said, quoted, hint = message.split("\n")
-    assert said == "Options.fft_rigour='measure' has no effect: fft='never' calls no library"
+    name, value = next(iter(fields.items()))
+    assert said == f"Options.{name}={value!r} has no effect: {why}"
     assert (quoted, hint) == ("    return pm.Options(**fields)", "hint: leave one of the two out")
     assert pm.Options(fft="never", fft_rigour="estimate").fft == "never"
 

@@ -14,7 +14,7 @@ from polymat import Double, Int, Matrix, Options, Parameter
 from polymat.driver import request_for
 from polymat.graph.selection import GroupChoice, Selection
 from polymat.request import Request
-from polymat.runtime.tunedkey import found_for, size_class, tuned_key
+from polymat.runtime.tunedkey import definitions_of, found_for, size_class, tuned_key
 from polymat.runtime.tunedstore import SearchEnd, read_tuned
 from polymat.steps import Job, build_stages
 
@@ -33,7 +33,7 @@ def request(**asked: Any) -> Request:
 
 
 def key(asked: Request) -> str:
-    return tuned_key(build_stages(asked, Job(asked)), asked)
+    return tuned_key(definitions_of(build_stages(asked, Job(asked))), asked)
 
 
 def keep(

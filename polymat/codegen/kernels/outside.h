@@ -52,6 +52,11 @@ static inline uint64_t _pm_farthest(_pm_farthest_of farthest_of, const void *val
     return farthest;
 }
 
+/* How many elements are looked at before the first of them is used: they are in the first-level cache then. */
+enum { _PM_LOOKED_AT = 256 };
+
+#define _PM_LINE_OF(T) ((ptrdiff_t)(64 / sizeof(T))) /* elements in a line of the cache */
+
 /* The distance from the lower limit in the unsigned type is larger for what is below it than for what is not
    above the upper one: one comparison an element.  Of values in order the first and the last say it all. */
 #define _PM_OUTSIDE(T, U, SUFFIX, FORMAT, WIDE, LEAST, MOST, BELOW, ABOVE) \
@@ -85,6 +90,42 @@ static inline uint64_t _pm_farthest(_pm_farthest_of farthest_of, const void *val
         char value[32]; \
         (void)snprintf(value, sizeof value, FORMAT, (WIDE)values[at]); \
         return _pm_tell_outside(array, rank, extents, turned, at, value, low, high); \
+    } \
+\
+    /* Look at the elements `begin` to `to` of `count`, and at some behind them: where those end that are inside, \
+       or -1.  What comes next is asked for: nobody else reads ahead of this. */ \
+    static __attribute__((noinline, unused)) ptrdiff_t _pm_look_##SUFFIX(const T *values, ptrdiff_t count, \
+            int64_t low, int64_t high, ptrdiff_t begin, ptrdiff_t to) \
+    { \
+        const int64_t first = low > (LEAST) ? low : (LEAST), last = high < (MOST) ? high : (MOST); \
+        const ptrdiff_t some = count - begin < _PM_LOOKED_AT ? count - begin : _PM_LOOKED_AT; \
+        const ptrdiff_t end = begin + some > to ? begin + some : to; \
+        const ptrdiff_t next = count - end < _PM_LOOKED_AT ? count - end : _PM_LOOKED_AT; \
+        for (ptrdiff_t k = 0; k < next; k += _PM_LINE_OF(T)) \
+            __builtin_prefetch(values + end + k); \
+        const int inside = begin >= end \
+                || (first <= last \
+                        && _pm_farthest_##SUFFIX(values + begin, end - begin, (uint64_t)first) \
+                                <= (U)((U)last - (U)first)); \
+        return inside ? end : -1; \
+    } \
+\
+    /* Whether the elements `from` to `to` of `count` are inside, told in `wrong` where they are not; seen[0] to \
+       seen[1] are known to be. */ \
+    static inline int _pm_inside_##SUFFIX(const T *values, ptrdiff_t count, int64_t low, int64_t high, \
+            ptrdiff_t from, ptrdiff_t to, ptrdiff_t *seen, int *wrong) \
+    { \
+        if (__builtin_expect(from >= to || (seen[0] <= from && to <= seen[1]), 1)) \
+            return 1; \
+        const int goes_on = seen[0] <= from && from <= seen[1]; \
+        const ptrdiff_t end = _pm_look_##SUFFIX(values, count, low, high, goes_on ? seen[1] : from, to); \
+        if (end < 0) { \
+            __atomic_store_n(wrong, 1, __ATOMIC_RELAXED); \
+            return 0; \
+        } \
+        seen[0] = goes_on ? seen[0] : from; \
+        seen[1] = end; \
+        return 1; \
     } \
 \
     static inline int _pm_in_order_##SUFFIX(const T *restrict values, ptrdiff_t count) \

@@ -36,6 +36,17 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CheckedRows:
+    """Inputs whose declared values a nest checks while it reads them, of all elements where `covered` holds.
+
+    It leaves its rows as they are then, and tells so in `_pm_wrong`.
+    """
+
+    arrays: tuple[str, ...]
+    covered: CExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NestFunction:
     """A C function; `ranges` are its last parameters, two each.
 
@@ -45,6 +56,7 @@ class NestFunction:
     sorted array, and the address of its element for point 0.
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
     its parameters, by name.  ahead: what it reads that is computed before, parameters as well.
+    checked: of the inputs that it checks itself.
     """
 
     function: CFunction
@@ -56,6 +68,7 @@ class NestFunction:
     pads: tuple[Pad, ...] = ()
     balance: tuple[str, CExpr] | None = None
     ahead: tuple[Ahead, ...] = ()
+    checked: CheckedRows | None = None
 
     @property
     def functions(self) -> tuple[CFunction, ...]:

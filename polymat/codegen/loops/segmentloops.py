@@ -72,8 +72,8 @@ def _is_inside(bounds: Sequence[Expr], box: tuple[Affine, Affine], bodies: BodyW
     return len(bounds) == 1
 
 
-def balanced(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] | None:
-    """The array that says where the segments of points along a dimension begin, if it is a sorted one.
+def rows_of(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] | None:
+    """The sorted array that says where the segments of points along a dimension begin, each where one ends.
 
     Its type, and the address of the element for point 0, as `NestFunction.balance` has them.
     """

@@ -240,6 +240,9 @@ def _checked(name: str, value: Any) -> Any:
     if unknown:
         text = f"Options.skip names {unknown[0]!r:.60}, which is no pass that can be left out"
         raise LangError(text, at=caller_location(), hint=f"those that can are {', '.join(SKIPPABLE)}")
+    if name == "scheme" and len(dict(value)) < len(value):
+        twice = next(stage for k, (stage, _) in enumerate(value) if stage in dict(value[:k]))
+        raise LangError(f"Options.scheme has {twice!r} twice", at=caller_location(), hint="one text a stage")
     if name == "tile_sizes" and 0 in value:
         text = f"Options.tile_sizes is {value}, and a tile has at least one point"
         raise LangError(text, at=caller_location(), hint="tile_sizes=(32, 256), or (1,) for single points")

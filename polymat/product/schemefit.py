@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import prod
 
 from polymat.graph.monomials import Factor
@@ -163,7 +164,7 @@ def _covered(atoms: Sequence[Atom], dim: str) -> Misfit | None:
     loops, block = _split(atoms, dim)
     if not loops:
         return Misfit(f"nothing runs over all of {dim}", f"R({dim}) does, T({dim}, 32) in tiles")
-    wrong = _block(block, dim)
+    wrong = _turns(loops) or _block(block, dim)
     last, size = loops[-1], block[0].size if block else 1
     if wrong is not None or last.kind == "R":
         return wrong
@@ -173,6 +174,19 @@ def _covered(atoms: Sequence[Atom], dim: str) -> Misfit | None:
         taken = f", of which {block[0]} takes {size}" if block else ""
         left = f"{last} leaves {last.size} points of {dim}{taken}"
         return Misfit(left, f"R({dim}) further in runs over what is left")
+    return None
+
+
+def _turns(loops: Sequence[SchemeLoop]) -> Misfit | None:
+    """Whether a loop of a dimension leaves the next one several turns."""
+    for outer, inner in pairwise(loops):
+        once = f"{inner} in {outer} has one turn"
+        if outer.kind == "R":
+            return Misfit(
+                once, f"R({outer.dim}) is the last loop along {outer.dim}, T outside of it its tiles"
+            )
+        if inner.kind != "R" and inner.size == outer.size:
+            return Misfit(once, "smaller tiles stand further in")
     return None
 
 

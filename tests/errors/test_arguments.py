@@ -214,6 +214,10 @@ def test_options(options: Any, message: str) -> None:
             "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
             "hint: the default is None",
         ),
+        (
+            dict(scheme=(("C", "[R(i), R(j)]"), ("D", "[R(i)]"), ("C", "[R(j), R(i)]"))),
+            "Options.scheme has 'C' twice\nhint: one text a stage",
+        ),
         (dict(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
         (
             dict(cflags=["-g"]),

@@ -70,6 +70,31 @@ def test_rows_of_real_numbers_are_rounded_as_sums_are() -> None:
     assert (abs(compiled(a.indptr, a.indices, a.data, x) - a.astype(np.float64) @ x) <= bound).all()
 
 
+@pytest.mark.parametrize("dtype", [pm.Double, pm.Float], ids=str)
+@pytest.mark.parametrize("places", [pm.Int, pm.Long], ids=str)
+def test_rows_have_the_same_bits_wherever_threads_begin(dtype: ScalarType, places: ScalarType) -> None:
+    """Whether rows around it are alike or not, and whatever pieces it comes in, a row is one sum."""
+    columns = Vector(places, "columns", [NNZ], values=(0, M - 1))
+    value, x = Vector(dtype, "value", [NNZ]), Vector(dtype, "x", [M])
+    y = Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), dtype, "y")
+    y.defn = [Reduce(y(i), value(k) * x(columns(k)), Op.Sum)]
+    compiled = pm.compile(y, inputs=[row, columns, value, x])
+    rng = np.random.default_rng(5)
+    unlike = [*range(40), 511, 512, 513, 0, 1600, 3, *rng.integers(0, 30, 200)]
+    vector = rng.standard_normal(300).astype(dtype.dtype)
+    ends = np.concatenate([[0], np.cumsum(unlike)]).astype(np.int32)
+    where = rng.integers(0, 300, ends[-1]).astype(places.dtype)
+    values = rng.standard_normal(ends[-1]).astype(dtype.dtype)
+    found = compiled(ends, where, values, vector)
+    exact = [values[a:b].astype(float) @ vector[where[a:b]].astype(float) for a, b in pairwise(ends)]
+    sizes = [abs(values[a:b]).astype(float) @ abs(vector[where[a:b]]) for a, b in pairwise(ends)]
+    assert (abs(found - exact) <= 1600 * np.finfo(dtype.dtype).eps * np.array(sizes)).all()
+    for n, (first, end) in enumerate(pairwise(ends)):
+        part = (where[first:end], values[first:end])
+        alone = compiled(np.array([0, end - first], np.int32), *part, vector)
+        assert alone.tobytes() == found[n : n + 1].tobytes()
+
+
 def test_sparse_matrix_times_some_vectors() -> None:
     value, x = Vector(pm.Double, "value", [NNZ]), pm.Matrix(pm.Double, "x", [M, C])
     columns = Interval(Int, 0, C - 1)

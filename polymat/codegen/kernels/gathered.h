@@ -23,6 +23,11 @@ static inline ptrdiff_t _pm_as_it_is(ptrdiff_t at)
         return found; \
     } \
 \
+    static inline void _pm_four_to_##SUFFIX(T *to, _pm_four_##SUFFIX terms) \
+    { \
+        memcpy(to, &terms, sizeof terms); \
+    } \
+\
     static inline _pm_four_##SUFFIX _pm_four_of_##SUFFIX(T a, T b, T c, T d) \
     { \
         return (_pm_four_##SUFFIX){a, b, c, d}; \
@@ -35,21 +40,44 @@ static inline ptrdiff_t _pm_as_it_is(ptrdiff_t at)
 _PM_FOUR(float, f32)
 _PM_FOUR(double, f64)
 
-/* Whether a row of so many elements follows one of another number.  Loops around rows that are alike end where
-   the processor expects it, and loads one by one are quickest; where it cannot know, gathers are, which take a
-   whole row without a branch for each of its last elements. */
-static inline int _pm_unlike(ptrdiff_t count, ptrdiff_t *before)
-{
+/* How many terms are computed at a time, a few KiB in the first-level cache; a multiple of four, since rows go
+   on there. */
+enum { _PM_TERMS = 512 };
+/* How many rows are looked at, and in how many of these one is followed by another that is not as long where
+   rows are called unlike. */
+enum { _PM_SOME_ROWS = 64, _PM_UNLIKE_OF = 8 };
+
+/* Whether rows are not as long as those before them; ends[k] is where row k begins.  Loops around rows that are
+   alike end where the processor expects it, and loads one by one are quickest; where it cannot know, terms that
+   are computed before are summed up without a branch. */
 #ifdef __AVX512VL__
-    const int unlike = count != *before;
-    *before = count;
-    return unlike;
+#define _PM_UNLIKE(T, SUFFIX) \
+    static inline int _pm_unlike_##SUFFIX(const T *ends, ptrdiff_t first, ptrdiff_t last) \
+    { \
+        const ptrdiff_t apart = (last - first) / _PM_SOME_ROWS + 1; \
+        int unlike = 0, all = 0; \
+        for (ptrdiff_t k = first; k + 1 < last; k += apart) { \
+            unlike += ends[k + 1] - ends[k] != ends[k + 2] - ends[k + 1]; \
+            all++; \
+        } \
+        return unlike * _PM_UNLIKE_OF > all; \
+    }
 #else
-    (void)count;
-    (void)before;
-    return 0;
+#define _PM_UNLIKE(T, SUFFIX) \
+    static inline int _pm_unlike_##SUFFIX(const T *ends, ptrdiff_t first, ptrdiff_t last) \
+    { \
+        (void)ends; \
+        return (void)first, (void)last, 0; \
+    }
 #endif
-}
+_PM_UNLIKE(int8_t, i8)
+_PM_UNLIKE(int16_t, i16)
+_PM_UNLIKE(int32_t, i32)
+_PM_UNLIKE(int64_t, i64)
+_PM_UNLIKE(uint8_t, u8)
+_PM_UNLIKE(uint16_t, u16)
+_PM_UNLIKE(uint32_t, u32)
+_PM_UNLIKE(uint64_t, u64)
 
 /* A number as it is where it is stored: a compiler that adds a product to something else may leave it as it is
    before it is rounded, in one of two loops that are to have the same sum and not in the other. */
@@ -72,68 +100,76 @@ _PM_ROUNDED(double, _pm_rounded_f64)
 _PM_ROUNDED(_pm_four_f32, _pm_four_rounded_f32)
 _PM_ROUNDED(_pm_four_f64, _pm_four_rounded_f64)
 
-/* Four elements at places that follow each other in memory; the first `count` < 4 of those and of neighbours,
-   none where it is negative, and `rest` behind them, without a look at what is there. */
+/* Four elements at places that follow each other in memory; and a sum with all terms of a row added, term k to
+   lane k % 4.  The last 16 of a row or less are masked: a branch for each of its ends would be guessed wrong. */
 #ifdef __AVX512VL__
 typedef int _pm_four_i32 __attribute__((vector_size(16)));
 typedef long long _pm_four_i64 __attribute__((vector_size(32)));
-/* A small int: compilers differ in whether a mask is a char or an unsigned one. */
-#define _PM_SOME(COUNT) ((int)(((1u << ((COUNT) & 3)) - 1u) & -(unsigned)((COUNT) > 0)) & 7)
+typedef float _pm_many_f32 __attribute__((vector_size(64)));
+typedef double _pm_many_f64 __attribute__((vector_size(64)));
 
-#define _PM_FOUR_AT(T, SUFFIX, P, PLACES, LOAD_PLACES, GATHER) \
+#define _PM_FOUR_AT(T, SUFFIX, P, PLACES, GATHER) \
     static inline _pm_four_##SUFFIX _pm_four_at_##SUFFIX##_##PLACES(const T *from, const P *places) \
     { \
         _pm_four_##PLACES at; \
         memcpy(&at, places, sizeof at); \
         return GATHER((_pm_four_##SUFFIX){0}, from, at, 15, sizeof(T)); \
-    } \
-\
-    static inline _pm_four_##SUFFIX _pm_some_at_##SUFFIX##_##PLACES(const T *from, const P *places, \
-            ptrdiff_t count, T rest) \
-    { \
-        const _pm_four_##SUFFIX behind = {rest, rest, rest, rest}; \
-        const _pm_four_##PLACES at = \
-                LOAD_PLACES((const void *)places, (_pm_four_##PLACES){0}, _PM_SOME(count)); \
-        return GATHER(behind, from, at, _PM_SOME(count), sizeof(T)); \
     }
-#define _PM_SOME_FROM(T, SUFFIX, LOAD) \
-    static inline _pm_four_##SUFFIX _pm_some_from_##SUFFIX(const T *from, ptrdiff_t count, T rest) \
+_PM_FOUR_AT(float, f32, int32_t, i32, __builtin_ia32_gather3siv4sf)
+_PM_FOUR_AT(float, f32, int64_t, i64, __builtin_ia32_gather3div8sf)
+_PM_FOUR_AT(double, f64, int32_t, i32, __builtin_ia32_gather3siv4df)
+_PM_FOUR_AT(double, f64, int64_t, i64, __builtin_ia32_gather3div4df)
+
+/* The terms from k on whose bits are set, in whole registers of fours; the others leave what they are added to
+   as it is. */
+static inline _pm_four_f32 _pm_last_f32(_pm_four_f32 sum, const float *terms, unsigned some)
+{
+    const float n = -0.0f;
+    const _pm_many_f32 rest = {n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n};
+    const _pm_many_f32 last = __builtin_ia32_loadups512_mask((const void *)terms, rest, (short)some);
+    _pm_four_f32 fours[4];
+    memcpy(fours, &last, sizeof fours);
+    return sum + fours[0] + fours[1] + fours[2] + fours[3];
+}
+
+static inline _pm_four_f64 _pm_last_f64(_pm_four_f64 sum, const double *terms, unsigned some)
+{
+    const double n = -0.0;
+    const _pm_many_f64 rest = {n, n, n, n, n, n, n, n};
+    const int low = (int)(some & 255), high = (int)(some >> 8);
+    const _pm_many_f64 last[2] = {__builtin_ia32_loadupd512_mask((const void *)terms, rest, (char)low),
+            __builtin_ia32_loadupd512_mask((const void *)(terms + 8), rest, (char)high)};
+    _pm_four_f64 fours[4];
+    memcpy(fours, last, sizeof fours);
+    return sum + fours[0] + fours[1] + fours[2] + fours[3];
+}
+#define _PM_ADDED(T, SUFFIX) \
+    static inline _pm_four_##SUFFIX _pm_added_##SUFFIX(_pm_four_##SUFFIX sum, const T *terms, \
+            ptrdiff_t count) \
     { \
-        return LOAD((const void *)from, (_pm_four_##SUFFIX){rest, rest, rest, rest}, _PM_SOME(count)); \
+        ptrdiff_t k = 0; \
+        _Pragma("GCC unroll 1") for (; k + 16 < count; k += 16) for (int part = 0; part < 16; part += 4) \
+                sum += _pm_four_from_##SUFFIX(terms + k + part); \
+        return _pm_last_##SUFFIX(sum, terms + k, ~(~0u << (count - k))); \
     }
-_PM_SOME_FROM(float, f32, __builtin_ia32_loadups128_mask)
-_PM_SOME_FROM(double, f64, __builtin_ia32_loadupd256_mask)
-_PM_FOUR_AT(float, f32, int32_t, i32, __builtin_ia32_loaddqusi128_mask, __builtin_ia32_gather3siv4sf)
-_PM_FOUR_AT(float, f32, int64_t, i64, __builtin_ia32_loaddqudi256_mask, __builtin_ia32_gather3div8sf)
-_PM_FOUR_AT(double, f64, int32_t, i32, __builtin_ia32_loaddqusi128_mask, __builtin_ia32_gather3siv4df)
-_PM_FOUR_AT(double, f64, int64_t, i64, __builtin_ia32_loaddqudi256_mask, __builtin_ia32_gather3div4df)
 #else
-#define _PM_SOME_FROM(T, SUFFIX) \
-    static inline _pm_four_##SUFFIX _pm_some_from_##SUFFIX(const T *from, ptrdiff_t count, T rest) \
-    { \
-        _pm_four_##SUFFIX found = {rest, rest, rest, rest}; \
-        for (ptrdiff_t k = 0; k < count; k++) \
-            found[k] = from[k]; \
-        return found; \
-    }
 #define _PM_FOUR_AT(T, SUFFIX, P, PLACES) \
     static inline _pm_four_##SUFFIX _pm_four_at_##SUFFIX##_##PLACES(const T *from, const P *places) \
     { \
         return (_pm_four_##SUFFIX){from[places[0]], from[places[1]], from[places[2]], from[places[3]]}; \
-    } \
-\
-    static inline _pm_four_##SUFFIX _pm_some_at_##SUFFIX##_##PLACES(const T *from, const P *places, \
-            ptrdiff_t count, T rest) \
-    { \
-        _pm_four_##SUFFIX found = {rest, rest, rest, rest}; \
-        for (ptrdiff_t k = 0; k < count; k++) \
-            found[k] = from[places[k]]; \
-        return found; \
     }
-_PM_SOME_FROM(float, f32)
-_PM_SOME_FROM(double, f64)
+#define _PM_ADDED(T, SUFFIX) \
+    static inline _pm_four_##SUFFIX _pm_added_##SUFFIX(_pm_four_##SUFFIX sum, const T *terms, \
+            ptrdiff_t count) \
+    { \
+        for (ptrdiff_t k = 0; k < count; k++) \
+            sum[k % 4] += terms[k]; \
+        return sum; \
+    }
 _PM_FOUR_AT(float, f32, int32_t, i32)
 _PM_FOUR_AT(float, f32, int64_t, i64)
 _PM_FOUR_AT(double, f64, int32_t, i32)
 _PM_FOUR_AT(double, f64, int64_t, i64)
 #endif
+_PM_ADDED(float, f32)
+_PM_ADDED(double, f64)

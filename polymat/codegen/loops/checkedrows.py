@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from polymat.codegen.c.ctree import (
     Block,
@@ -27,7 +28,8 @@ from polymat.codegen.c.ctree import (
     Subscript,
     names_in,
 )
-from polymat.codegen.c.needs import Piece
+from polymat.codegen.c.needs import MIN_I64, Piece
+from polymat.codegen.loops.gatheredrows import READABLE
 from polymat.codegen.loops.innermost import with_changed
 from polymat.codegen.loops.nestfunction import CheckedRows, NestFunction
 from polymat.codegen.loops.nestwriter import NestWriter
@@ -54,12 +56,14 @@ def with_checked_rows(nest: NestFunction, stage: Stage, writer: NestWriter) -> N
     (segment,) = stage.segments.dims
     variable = writer.bodies.index_name(segment.dim)
     checks = tuple(_check(array, variable, writer) for array in arrays)
-    body = _with_checks(nest.function.body, variable, checks)
+    ends: list[CExpr] = [Subscript(Id(_seen(array, writer)), Literal("1")) for array in arrays]
+    least = reduce(lambda one, other: CCall(MIN_I64.function, (one, other)), ends[1:], ends[0])
+    body = _with_checks(nest.function.body, variable, checks, least)
     if body is None:
         return nest
     none = Braces((Literal("0"), Literal("0")))
     seen = tuple(Declare("ptrdiff_t", f"{_seen(array, writer)}[2]", none) for array in arrays)
-    writer.needs.add(Piece.OUTSIDE)
+    writer.needs.update((Piece.OUTSIDE, *([MIN_I64] if len(arrays) > 1 else [])))
     given = {parameter.name for parameter in nest.function.parameters}
     sizes = [writer.names.get("size", size.name) for size in writer.pipeline.sizes]
     more = [CParameter("const ptrdiff_t", name) for name in sizes if name in names_in(checks)]
@@ -120,9 +124,19 @@ def _check(array: InputArray, variable: str, writer: NestWriter) -> If:
     return If(CUnary("!", inside), (Return(),))
 
 
-def _with_checks(body: Sequence[Stmt], variable: str, checks: Sequence[Stmt]) -> tuple[Stmt, ...] | None:
-    """The statements with checks in front of the loops between bounds; None where there are none."""
+def _with_checks(
+    body: Sequence[Stmt], variable: str, checks: Sequence[Stmt], seen: CExpr
+) -> tuple[Stmt, ...] | None:
+    """The statements with checks in front of the loops between bounds; None where there are none.
+
+    seen: where the elements end that are known to be inside, behind which no terms are computed.
+    """
     found = False
+
+    def limited(statement: Stmt) -> Stmt | None:
+        if not isinstance(statement, Declare) or statement.name != READABLE:
+            return None
+        return replace(statement, value=seen)
 
     def changed(statement: Stmt) -> Stmt | None:
         nonlocal found
@@ -132,7 +146,7 @@ def _with_checks(body: Sequence[Stmt], variable: str, checks: Sequence[Stmt]) ->
                 f"{TO}_{variable}",
             ):
                 found = True
-                return Block((low, high, *checks, *rest))
+                return Block((low, high, *checks, *with_changed(rest, limited)))
             case _:
                 return None
 

@@ -1,23 +1,26 @@
-"""Rows of gathered elements by vectors that gather, for rows that are not alike.
+"""Rows of gathered elements whose terms are computed before, many at a time, for rows that are not alike.
 
-The end of a loop that comes after another number of turns each time is one that a processor guesses wrong.
-A row that is no longer or shorter than the one before runs as it is, with loads one by one; another one by
-gathers, of whose last vector some lanes stay empty.  The sums are made of the same terms in the same order.
+The end of a loop that comes after another number of turns each time is one that a processor guesses wrong,
+and what it has begun behind is in vain.  Rows that are each as long as the one before run as they are, with
+loads one by one.  Of others the terms of several rows are computed first, by vectors that gather, and lie in
+the first-level cache when they are summed up, without a branch for rows of few.  The sums are made of the
+same terms in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
+    Braces,
     CBinary,
     CCall,
     CExpr,
     CUnary,
     Declare,
+    Evaluate,
     For,
     Id,
     If,
@@ -27,12 +30,16 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.ctree import Cast as CCast
-from polymat.codegen.c.ctree import Evaluate as Term
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
 from polymat.dataclass import dataclass
 
-BEFORE = "_pm_before"  # how many elements the row before has
-LANES = "_pm_lanes"
+UNLIKE = "_pm_unlike"  # whether rows are not as long as those before them
+TERMS, KNOWN = "_pm_row_terms", "_pm_row_known"  # terms that are computed, and of which elements
+READABLE = "_pm_readable"  # where the elements end whose terms may be computed
+PIECE, COUNT = "_pm_row_piece", "_pm_row_count"  # of a row, no longer than what terms there are at a time
+ROOM = Id("_PM_TERMS")
+NOT_UNROLLED = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +59,6 @@ class Leaf:
             return CCall(f"_pm_four_from_{suffix}", (CUnary("&", self.first),))
         return CCall(f"_pm_four_at_{suffix}_{self.places}", (self.array, CUnary("&", self.first)))
 
-    def some(self, suffix: str, count: CExpr, rest: CExpr) -> CExpr:
-        """Fewer of them, and the rest as it is given."""
-        if self.array is None:
-            return CCall(f"_pm_some_from_{suffix}", (CUnary("&", self.first), count, rest))
-        return CCall(
-            f"_pm_some_at_{suffix}_{self.places}", (self.array, CUnary("&", self.first), count, rest)
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
@@ -73,11 +72,6 @@ class Leaves:
     arrays: Collection[str]
     places: Mapping[str, str]
     here: str
-
-    @property
-    def ending(self) -> str:
-        """Of numbers of the type in C."""
-        return "f" if self.suffix == "f32" else ""
 
     def of(self, value: CExpr) -> dict[CExpr, Leaf] | None:
         """The factors of a value, each once; None of what is no such product."""
@@ -107,71 +101,79 @@ class Leaves:
         match index:
             case Id(name):
                 return name == self.here
-            case CBinary("+", left, right) if self.here not in names_in([Term(left)]):
+            case CBinary("+", left, right) if self.here not in names_in([Evaluate(left)]):
                 return self.is_contiguous(right)
-            case CBinary("+" | "-", left, right) if self.here not in names_in([Term(right)]):
+            case CBinary("+" | "-", left, right) if self.here not in names_in([Evaluate(right)]):
                 return self.is_contiguous(left)
             case _:
                 return False
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows of a sum in C.
+
+    unlike: whether they are not as long as each other.  readable: where the elements of all of them end.
+    same: what does not change between them, by name.
+    """
+
+    unlike: CExpr
+    readable: CExpr
+    same: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
 class GatheredRow:
-    """A row of gathered elements in C: its first element, the one behind its last four, and its end."""
+    """A row of gathered elements in C: its first element, its end, and all of them."""
 
     first: CExpr
-    behind: CExpr
     end: CExpr
-
-    def unlike(self) -> CExpr:
-        """Whether it has another number of elements than the row before."""
-        return CCall("_pm_unlike", (CBinary("-", self.end, self.first), CUnary("&", Id(BEFORE))))
+    all: Rows
 
 
-def gathered(
-    row: GatheredRow, blocks: For, total: Stmt, addition: Assign, leaves: Leaves
-) -> tuple[Stmt, ...] | None:
-    """A row by gathers: its fours, and what is left of it; None where a term is no product of elements.
+def gathered(row: GatheredRow, variable: str, total: str, value: CExpr, leaves: Leaves) -> Stmt | None:
+    """A row by terms that are computed before; None of terms that are no products, or others in each row.
 
-    blocks: the loop over fours as it is, whose last statement adds them up.  total: what adds up their lanes.
-    addition: what adds one term.
+    total: the vector that terms are added to.  value: a term at the index `leaves.here`.
     """
-    found = leaves.of(addition.value)
-    if found is None:
+    found = leaves.of(value)
+    if found is None or not names_in([value]) <= {*row.all.same, *leaves.arrays, *leaves.places, leaves.here}:
         return None
-    fours = replace(blocks, start=row.first, body=_in_vectors(blocks.body, addition.value, found, leaves))
-    # -0.0 leaves every number as it is where it is added.
-    rests = ("-0.0", *("1.0",) * (len(found) - 1))
-    names = {whole: Id(f"{LANES}{k}") for k, whole in enumerate(found)}
-    ends = [
-        Declare(
-            f"const _pm_four_{leaves.suffix}",
-            names[whole].name,
-            leaf.some(leaves.suffix, CBinary("-", row.end, row.behind), Literal(rest + leaves.ending)),
-        )
-        for (whole, leaf), rest in zip(found.items(), rests, strict=True)
-    ]
-    lanes = [{whole: Subscript(name, Literal(str(k))) for whole, name in names.items()} for k in range(3)]
-    terms = [replace(addition, value=substituted(addition.value, lane)) for lane in lanes]
-    here = Declare("const ptrdiff_t", leaves.here, row.behind)
-    return (fours, total, Block((here, *ends, *terms)))
+    piece, count, known = Id(PIECE), Id(COUNT), [Subscript(Id(KNOWN), Literal(str(k))) for k in range(2)]
+    behind = CBinary("+", piece, count)
+    missing = CBinary("||", CBinary("<", piece, known[0]), CBinary(">", behind, known[1]))
+    whole = CCall(MIN_I64.function, (CBinary("+", piece, ROOM), Id(READABLE)))
+    begun = Assign(known[0], "=", piece), Assign(known[1], "=", whole)
+    computed = If(missing, (*begun, *_computed(variable, value, found, leaves)))
+    place = CUnary("&", Subscript(Id(TERMS), CBinary("-", piece, known[0])))
+    added = Assign(Id(total), "=", CCall(f"_pm_added_{leaves.suffix}", (Id(total), place, count)))
+    size = Declare("const ptrdiff_t", COUNT, CCall(MIN_I64.function, (CBinary("-", row.end, piece), ROOM)))
+    pieces = For(PIECE, row.first, CBinary("<", piece, row.end), ROOM, (size, computed, added), NOT_UNROLLED)
+    return Block((Declare("const ptrdiff_t", READABLE, row.all.readable), pieces))
 
 
-def _in_vectors(
-    body: Sequence[Stmt], value: CExpr, found: Mapping[CExpr, Leaf], leaves: Leaves
-) -> tuple[Stmt, ...]:
-    """What is done with four terms, whose last statement adds them up, by gathers."""
-    *before, added = body
-    assert isinstance(added, Assign), "written by who calls"
-    vectors = {whole: leaf.four(leaves.suffix) for whole, leaf in found.items()}
-    return (*before, replace(added, value=substituted(value, vectors)))
+def _computed(variable: str, value: CExpr, found: Mapping[CExpr, Leaf], leaves: Leaves) -> tuple[Stmt, ...]:
+    """The terms of the elements that are known next, four at a time, and of those that are left."""
+    first, end = (Subscript(Id(KNOWN), Literal(str(k))) for k in range(2))
+    four = Literal("4")
+    behind = CBinary("+", first, CBinary("*", CBinary("/", CBinary("-", end, first), four), four))
+    here = Declare("const ptrdiff_t", leaves.here, CCall("_pm_as_it_is", (Id(variable),)))
+    target = Subscript(Id(TERMS), CBinary("-", Id(leaves.here), first))
+    vectors = substituted(value, {whole: leaf.four(leaves.suffix) for whole, leaf in found.items()})
+    stored = Evaluate(CCall(f"_pm_four_to_{leaves.suffix}", (CUnary("&", target), vectors)))
+    in_fours, left = (CBinary("<", Id(variable), limit) for limit in (behind, end))
+    alone = (here, Assign(target, "=", value))
+    return (
+        For(variable, first, in_fours, four, (here, stored), NOT_UNROLLED),
+        For(variable, behind, left, Literal("1"), alone, NOT_UNROLLED),
+    )
 
 
-def choice(row: GatheredRow, gathering: Sequence[Stmt], one_by_one: Sequence[Stmt]) -> Stmt:
-    """By gathers where the row is not like the one before."""
-    return If(row.unlike(), tuple(gathering), tuple(one_by_one))
-
-
-def remembered() -> Stmt:
-    """No row comes before the first."""
-    return Declare("ptrdiff_t", BEFORE, Literal("-1"))
+def remembered(ctype: str, unlike: CExpr) -> tuple[Stmt, ...]:
+    """Whether rows are unlike each other, and that no terms are known yet."""
+    nothing = Literal("0")
+    return (
+        Declare("const int", UNLIKE, unlike),
+        Declare("ptrdiff_t", f"{KNOWN}[2]", Braces((nothing, nothing))),
+        Declare(ctype, f"{TERMS}[{ROOM.name}]"),
+    )

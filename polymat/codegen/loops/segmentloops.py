@@ -8,6 +8,7 @@ from dataclasses import replace
 from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need
 from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.loops.gatheredrows import Rows
 from polymat.codegen.loops.innermost import with_changed
 from polymat.dataclass import dataclass
 from polymat.graph.datasegments import Segment
@@ -93,6 +94,23 @@ def rows_of(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] |
         return None
     address = plus(Id(bodies.array(first.source.name)), offset.const)
     return first.dtype.suffix, address
+
+
+def all_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
+    """The rows of a sum along segments that follow each other; None where not all of a box are points."""
+    segments, context = stage.segments, bodies.pipeline.context
+    if segments is None or len(segments.dims) != 1:
+        return None
+    (item,), (segment,) = stage.accumulations, segments.dims
+    found = [(dim, rows) for dim in item.dims if (rows := rows_of(stage, dim, bodies)) is not None]
+    if len(found) != 1 or not item.domain.assume(context).is_box():
+        return None
+    ((dim, (suffix, begins)),) = found
+    box = dict(zip(item.dims, item.box, strict=True))
+    first, last = bodies.size(box[dim][0]), bodies.size(box[dim][1] + 1)
+    unlike = CCall(f"_pm_unlike_{suffix}", (begins, first, last))
+    sizes = {bodies.names.get("size", size.name) for size in bodies.pipeline.sizes}
+    return Rows(unlike, bodies.size(box[segment.dim][1] + 1), sizes)
 
 
 def _element(bound: Expr) -> Load | None:

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Declare,
     For,
     Id,
+    If,
     Literal,
     Stmt,
     Subscript,
@@ -30,15 +31,23 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.ctree import Evaluate as Term
 from polymat.codegen.c.elements import C_TYPES
-from polymat.codegen.c.needs import Need, Piece
+from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.c.othernames import substituted
-from polymat.codegen.loops.gatheredrows import BEFORE, GatheredRow, Leaves, choice, gathered, remembered
+from polymat.codegen.loops.gatheredrows import (
+    NOT_UNROLLED,
+    UNLIKE,
+    GatheredRow,
+    Leaves,
+    Rows,
+    gathered,
+    remembered,
+)
 from polymat.codegen.loops.innermost import with_changed
 from polymat.dataclass import dataclass
 
 SIDE_BY_SIDE = 4  # terms
-FIRST, LAST, REST, SUM, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum", "_pm_here"
-NOT_UNROLLED = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
+FIRST, LAST, REST, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_here"
+SUM, LANE = "_pm_sum", "_pm_sum_lane"  # four terms, and with a number one of them
 _ADDED = ("+", "-", "*")
 GATHERED_BY = ("i32", "i64")  # places for which there are gathers
 
@@ -47,14 +56,17 @@ GATHERED_BY = ("i32", "i64")  # places for which there are gathers
 class ShortSums:
     """Sums of one type.
 
-    suffix: its name, "f64" say.  arrays: those that have elements of that type.  places: those that have
-    integers by which vectors gather, and the names of their types.
+    suffix: its name, "f64" say.  arrays: those that have elements of that type.  given: those of them that
+    are there before all rows.  places: those that have integers by which vectors gather, and the names of
+    their types.  rows: None where nothing is known of these.
     """
 
     ctype: str
     suffix: str
     arrays: Collection[str]
+    given: Collection[str] = ()
     places: Mapping[str, str] = field(default_factory=dict)
+    rows: Rows | None = None
 
     @property
     def is_vector(self) -> bool:
@@ -64,7 +76,7 @@ class ShortSums:
     @property
     def leaves(self) -> Leaves:
         """How what they are sums of is found in memory."""
-        return Leaves(self.suffix, self.arrays, self.places, HERE)
+        return Leaves(self.suffix, self.given, self.places, HERE)
 
 
 def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need]) -> tuple[Stmt, ...]:
@@ -72,8 +84,8 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
 
     before:  for k: s += x[k] * y[at[k]]
     after:   for k by 4: v += x[k ...] * (y[at[k]], y[at[k + 1]], y[at[k + 2]], y[at[k + 3]]);
-             s += the lanes of v;  for the rest of k: s += x[k] * y[at[k]]
-    and where vectors gather the same by gathers, for rows that are not like the one before.
+             the lanes of v += the rest of x[k] * y[at[k]], a lane each;  s += the lanes of v
+    and where vectors gather the same with terms computed before, for rows that are not like others before.
     """
 
     def changed(statement: Stmt) -> Stmt | None:
@@ -82,12 +94,28 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
                 variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
             ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
                 needs.add(Piece.GATHERED)
-                return _several(statement, start, high, sums)
+                return _several(statement, start, high, sums, needs)
             case _:
                 return None
 
     found = with_changed(statements, changed)
-    return (remembered(), *found) if BEFORE in names_in(found) else found
+    if sums.rows is None or UNLIKE not in names_in(found):
+        return found
+    gathering, one_by_one = (_taken(found, first=first) for first in (True, False))
+    return (*remembered(sums.ctype, sums.rows.unlike), If(Id(UNLIKE), gathering, one_by_one))
+
+
+def _taken(statements: Sequence[Stmt], *, first: bool) -> tuple[Stmt, ...]:
+    """The statements with one of two ways for all rows: of both in one loop neither has all registers."""
+
+    def changed(statement: Stmt) -> Stmt | None:
+        match statement:
+            case If(Id(name), then, otherwise) if name == UNLIKE:
+                return Block(then if first else otherwise)
+            case _:
+                return None
+
+    return with_changed(statements, changed)
 
 
 def _gathers(value: CExpr) -> bool:
@@ -97,7 +125,7 @@ def _gathers(value: CExpr) -> bool:
     return any(isinstance(node, Subscript) for node in inner)
 
 
-def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
+def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[Need]) -> Stmt:
     (addition,) = loop.body
     assert isinstance(addition, Assign), "matched by who calls"
     index, many = Id(loop.variable), Literal(str(SIDE_BY_SIDE))
@@ -106,35 +134,55 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
     value = substituted(addition.value, {index: Id(HERE)})
     begin, added, total = (_vector if sums.is_vector else _scalars)(value, sums)
     blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, (here, *added), NOT_UNROLLED)
-    condition = CBinary("<", index, Id(LAST))
     left = replace(addition, value=value)
-    rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
     lanes = replace(addition, value=total)
-    one_by_one: tuple[Stmt, ...] = (blocks, lanes, rest)
-    row = GatheredRow(Id(FIRST), Id(REST), Id(LAST))
-    gathering = gathered(row, blocks, lanes, left, sums.leaves) if sums.is_vector else None
-    if gathering is not None:
-        ways = (_rounded(each, left, total, sums.suffix) for each in (gathering, one_by_one))
-        one_by_one = (choice(row, *ways),)
+    one_by_one: tuple[Stmt, ...] = (Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), whole)), blocks)
+    if sums.is_vector:
+        one_by_one += _rest_in_lanes(left, sums)
+    else:
+        condition = CBinary("<", index, Id(LAST))
+        rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
+        one_by_one += (lanes, rest)
+    if sums.is_vector and sums.rows is not None:
+        row = GatheredRow(Id(FIRST), Id(LAST), sums.rows)
+        gathering = gathered(row, loop.variable, SUM, value, sums.leaves)
+        if gathering is not None:
+            needs.add(MIN_I64)
+            one_by_one = (If(Id(UNLIKE), (gathering, lanes), _rounded(one_by_one, sums.suffix)),)
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
             Declare("const ptrdiff_t", LAST, high),
-            Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), whole)),
             *begin,
             *one_by_one,
         )
     )
 
 
-def _rounded(statements: Sequence[Stmt], left: Assign, total: CExpr, suffix: str) -> tuple[Stmt, ...]:
+def _rest_in_lanes(left: Assign, sums: ShortSums) -> tuple[Stmt, ...]:
+    """Add what fours leave of a row to the lanes of their sum, and these to the total."""
+    lanes = [Id(f"{LANE}{k}") for k in range(SIDE_BY_SIDE)]
+    last: tuple[Stmt, ...] = ()
+    for k in reversed(range(SIDE_BY_SIDE - 1)):
+        at = plus(Id(REST), k)
+        here = Declare("const ptrdiff_t", HERE, CCall("_pm_as_it_is", (at,)))
+        last = (If(CBinary("<", at, Id(LAST)), (here, Assign(lanes[k], "+=", left.value), *last)),)
+    begin = (
+        Declare(sums.ctype, lane.name, Subscript(Id(SUM), Literal(str(k)))) for k, lane in enumerate(lanes)
+    )
+    a, b, c, d = lanes
+    total = CBinary("+", CBinary("+", a, c), CBinary("+", b, d))
+    return (*begin, *last, replace(left, value=total))
+
+
+def _rounded(statements: Sequence[Stmt], suffix: str) -> tuple[Stmt, ...]:
     """The statements with each term rounded before it is added, so that all ways to a sum have its bits."""
 
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
             case Assign(Id(name), "+=", value) if name == SUM:
                 return replace(statement, value=CCall(f"_pm_four_rounded_{suffix}", (value,)))
-            case Assign(target, "+=", value) if target == left.target and value != total:
+            case Assign(Id(name), "+=", value) if name.startswith(LANE):
                 return replace(statement, value=CCall(f"_pm_rounded_{suffix}", (value,)))
             case _:
                 return None

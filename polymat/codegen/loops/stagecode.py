@@ -21,7 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.segmentloops import between_bounds, rows_of, without_choice
+from polymat.codegen.loops.segmentloops import all_rows, between_bounds, rows_of, without_choice
 from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
@@ -235,10 +235,13 @@ class StageWriter(NestWriter):
 
     def _short_sums(self, stage: Stage) -> ShortSums:
         types = {load.source.name: self.storage[load.source.name].dtype for load in stage.loads()}
+        given = {self.bodies.array(array.name) for array in self.pipeline.inputs}
+        limited = {self.bodies.array(each.name) for each in self.pipeline.inputs if each.values is not None}
         alike = {self.bodies.array(name) for name, dtype in types.items() if dtype == stage.dtype}
         places = {self.bodies.array(name): dtype.suffix for name, dtype in types.items()}
-        gathering = {name: suffix for name, suffix in places.items() if suffix in GATHERED_BY}
-        return ShortSums(stage.dtype.c, stage.dtype.suffix, alike, gathering)
+        gathering = {name: s for name, s in places.items() if s in GATHERED_BY and name in limited}
+        type_names = (stage.dtype.c, stage.dtype.suffix)
+        return ShortSums(*type_names, alike, alike & given, gathering, all_rows(stage, self.bodies))
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.ctree import Assign, CBinary, CExpr, CFunction, For, Id, Literal, Subscript
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import Assign, CBinary, CCall, CExpr, CFunction, For, Id, Literal, Subscript
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.c.render import function_text
+from polymat.codegen.loops.gatheredrows import Rows
 from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
 
 FLOATS = ShortSums("float", "f32", ("x", "y"))
@@ -26,7 +29,7 @@ def written(value: CExpr, sums: ShortSums = FLOATS) -> tuple[str, set[Need]]:
     return function_text(CFunction("void", "f", (), with_short_sums((loop,), sums, needs))), needs
 
 
-def test_four_terms_in_a_vector_and_the_rest_term_by_term() -> None:
+def test_four_terms_in_a_vector_and_the_rest_in_lanes() -> None:
     text, needs = written(GATHERED)
     assert needs == {Piece.GATHERED}
     assert "_pm_behind = _pm_low + (_pm_high - _pm_low) / 4 * 4;" in text
@@ -35,9 +38,9 @@ def test_four_terms_in_a_vector_and_the_rest_term_by_term() -> None:
     assert (
         "_pm_sum += _pm_four_from_f32(&x[_pm_here]) * _pm_four_of_f32(y[at[_pm_here]], y[at[_pm_here + 1]], "
     ) in " ".join(text.split())
-    assert "s += _pm_four_sum_f32(_pm_sum);" in text
-    assert "for (ptrdiff_t k = _pm_behind; k < _pm_high; k++) {" in text
-    assert "s += x[_pm_here] * y[at[_pm_here]];" in text
+    assert "s += _pm_sum_lane0 + _pm_sum_lane2 + (_pm_sum_lane1 + _pm_sum_lane3);" in text
+    assert "_pm_sum_lane0 += x[_pm_here] * y[at[_pm_here]];" in text
+    assert "if (_pm_behind + 2 < _pm_high) {" in text
     assert "omp" not in text
 
 
@@ -73,20 +76,34 @@ def test_what_is_contiguous_stays_in_vectors() -> None:
         assert "_pm_sum" not in written(value)[0]
 
 
-GATHERING = ShortSums("double", "f64", ("x", "y"), {"at": "i32"})
+ROWS = Rows(CCall("_pm_unlike_i32", (Id("ends"),)), Id("all"), ("n",))
+GATHERING = ShortSums("double", "f64", ("x", "y"), ("x", "y"), {"at": "i32"}, ROWS)
 
 
-def test_rows_that_are_not_alike_gather() -> None:
+def test_rows_that_are_not_alike_have_terms_computed_before() -> None:
     text = " ".join(written(GATHERED, GATHERING)[0].split())
-    assert "ptrdiff_t _pm_before = -1; { const ptrdiff_t _pm_low" in text
-    assert "if (_pm_unlike(_pm_high - _pm_low, &_pm_before)) {" in text
+    assert "const int _pm_unlike = _pm_unlike_i32(ends); ptrdiff_t _pm_row_known[2] = {0, 0};" in text
+    assert "double _pm_row_terms[_PM_TERMS]; if (_pm_unlike) {" in text
+    before, after = text.split("} else {")
+    assert "_pm_row_known[1] = _pm_min_i64(_pm_row_piece + _PM_TERMS, _pm_readable);" in before
     four = "_pm_four_from_f64(&x[_pm_here]) * _pm_four_at_f64_i32(y, &at[_pm_here])"
-    assert f"_pm_sum += _pm_four_rounded_f64({four});" in text
-    assert "_pm_lanes0 = _pm_some_from_f64(&x[_pm_here], _pm_high - _pm_behind, -0.0);" in text
-    assert "_pm_lanes1 = _pm_some_at_f64_i32(y, &at[_pm_here], _pm_high - _pm_behind, 1.0);" in text
-    assert "s += _pm_rounded_f64(_pm_lanes0[2] * _pm_lanes1[2]);" in text
-    assert "} else { #pragma GCC unroll 1" in text
-    assert "s += _pm_rounded_f64(x[_pm_here] * y[at[_pm_here]]);" in text
+    assert f"_pm_four_to_f64(&_pm_row_terms[_pm_here - _pm_row_known[0]], {four});" in before
+    assert "_pm_row_terms[_pm_here - _pm_row_known[0]] = x[_pm_here] * y[at[_pm_here]];" in before
+    assert (
+        "_pm_added_f64(_pm_sum, &_pm_row_terms[_pm_row_piece - _pm_row_known[0]], _pm_row_count);" in before
+    )
+    assert "_pm_sum += _pm_four_rounded_f64(_pm_four_from_f64(&x[_pm_here]) * _pm_four_of_f64(" in after
+    assert "_pm_sum_lane2 += _pm_rounded_f64(x[_pm_here] * y[at[_pm_here]]);" in after
+
+
+def test_terms_that_are_others_in_each_row_are_computed_one_by_one() -> None:
+    along = CBinary("+", CBinary("*", Id("i"), Id("n")), Id("k"))
+    moved = CBinary("*", element("x", along), element("y", element("at", Id("k"))))
+    assert "_pm_unlike" not in written(moved, GATHERING)[0]
+    fixed = CBinary("*", element("x", CBinary("+", Id("k"), Id("n"))), element("y", element("at", Id("k"))))
+    assert "_pm_unlike" in written(fixed, GATHERING)[0]
+    made = replace(GATHERING, given=("x",))
+    assert "_pm_unlike" not in written(GATHERED, made)[0]
 
 
 def test_terms_that_are_no_products_of_elements_do_not_gather() -> None:

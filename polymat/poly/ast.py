@@ -157,8 +157,8 @@ def from_union_map(
     """The loop nest of a union map from statement instances to a common schedule space.
 
     separate: parts of loops in which other statements run are loops of their own.  turns: a loop that is
-    written out, with the parts of the loop around it where some of its iterations are missing, or run
-    other statements, apart.
+    written out where all of its iterations run the same statement.  Elsewhere, in parts of the loop around it
+    that are apart, it stays a loop.
     """
     build = isl.AstBuild.from_context(context.set.params())
     ids = isl.IdList.alloc(schedule.get_ctx(), len(iterators))
@@ -170,10 +170,12 @@ def from_union_map(
         build = build.set_options(isl.UnionMap(options))
     if turns is not None:
         dims = ", ".join(f"i{k}" for k in range(len(iterators)))
-        options = f"{{ [{dims}] -> unroll[{turns}]; [{dims}] -> separate[{turns - 1}] }}"
+        whole = _whole_turns(schedule, turns)
+        separated = isl.UnionMap(f"{{ [{dims}] -> separate[{turns - 1}] }}")
         apart = isl.UnionMap(f"{{ [{dims}] -> separation_class[[{turns - 1}] -> [0]] }}")
-        apart = apart.intersect_domain(_whole_turns(schedule, turns))
-        build = build.set_options(isl.UnionMap(options).union(apart))
+        written = isl.UnionMap(f"{{ [{dims}] -> unroll[{turns}] }}")
+        every = separated.union(apart.intersect_domain(whole)).union(written.intersect_domain(whole))
+        build = build.set_options(every)
     node = build.node_from_schedule_map(schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})
 

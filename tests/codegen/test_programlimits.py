@@ -13,8 +13,6 @@ from tests.fixed import NARROW, WIDE, compiled_levels, own_c
 
 # One loop in explicit vectors over two rows or more of all stages, whose registers carry from turn to turn.
 REGISTERS = re.compile(r"_pm_rows_(past_)?\d+")
-# The first and the last columns of eight rows that take turns, each of them for as many rows as have it.
-TURNS = {"seidel-2d": "_pm_nest_X"}
 
 
 @pytest.mark.parametrize("machine", [NARROW, WIDE], ids=lambda machine: machine.name)
@@ -26,6 +24,6 @@ def test_functions_are_small(name: str, machine: object) -> None:
     functions = {name_of(function): function for function in functions_of(own_c(program))}
     assert "_pm_entry" in functions
     long = {each for each in long_ones(functions) if not REGISTERS.fullmatch(each)}
-    assert long == ({TURNS[name]} if name in TURNS else set())
+    assert not long
     wide = {each for each, text in functions.items() if arguments_of(text) > MOST_ARGUMENTS}
     assert wide <= {program.signature.name}

@@ -9,6 +9,7 @@ from itertools import product
 
 from polymat.codegen.c.ctree import (
     CBinary,
+    CExpr,
     For,
     Id,
     If,
@@ -31,10 +32,18 @@ class BlockWriter:
     """Writes blocks of one contraction.
 
     Where fewer points are left than a block has, single vectors and then single points are computed.
+    adds, begins: as `SumWriter` has them.
     """
 
     def __init__(
-        self, writer: StageWriter, stage: Stage, plan: SchemePlan, loops: SchemeLoops, *, adds: bool
+        self,
+        writer: StageWriter,
+        stage: Stage,
+        plan: SchemePlan,
+        loops: SchemeLoops,
+        *,
+        adds: bool,
+        begins: Mapping[str, CExpr],
     ) -> None:
         self.stage, self.plan, self.loops = stage, plan, loops
         types = RowTypes.of(stage.dtype, plan.lanes)
@@ -42,7 +51,7 @@ class BlockWriter:
             raise InternalError(f"bug in polymat: no vectors of {stage.dtype} for {stage.name}")
         if plan.vector is not None:
             writer.needs.update(types.needs())
-        self.sums = SumWriter(writer, stage, plan, loops, types, adds=adds)
+        self.sums = SumWriter(writer, stage, plan, loops, types, adds=adds, begins=begins)
         called = plan.called
         self.caller = None if called is None else KernelCaller(writer, plan, called, loops, self.sums)
 
@@ -100,7 +109,7 @@ class BlockWriter:
         return (
             *(self.sums.declare(each) for each in sums),
             *self.loops.around(atoms, count, place, added),
-            *(statement for each in sums for statement in self.sums.store(each, place)),
+            *self.sums.stores(sums, place),
         )
 
     def _added(self, atoms: Sequence[Atom], sums: Sequence[Sum], place: LoopPlace) -> tuple[Stmt, ...]:

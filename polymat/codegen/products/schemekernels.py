@@ -131,7 +131,7 @@ class KernelCaller:
             point = {**point, dim: CBinary("+", point[dim], index)}
             further = times(index, stride)
             offset = further if offset == ZERO else CBinary("+", offset, further)
-        body: tuple[Stmt, ...] = (self.sums.put(point, Subscript(apart, offset)),)
+        body: tuple[Stmt, ...] = (self.sums.put(point, Subscript(apart, offset), adds=True),)
         for dim, index in reversed(at.items()):
             body = (_each(index, sizes[dim], body),)
         return body

@@ -13,6 +13,7 @@ from polymat.codegen.c.ctree import (
     Declare,
     Evaluate,
     Id,
+    If,
     Literal,
     Stmt,
     Subscript,
@@ -49,7 +50,8 @@ class Sum:
 class SumWriter:
     """Writes what blocks of one contraction compute.
 
-    adds: whether sums are added to what the result holds.
+    adds: whether sums are added to what the result holds.  begins: the first indices of summed dimensions
+    with loops outside of blocks, in whose first turns the result holds nothing yet.
     """
 
     def __init__(
@@ -61,9 +63,10 @@ class SumWriter:
         types: RowTypes,
         *,
         adds: bool,
+        begins: Mapping[str, CExpr],
     ) -> None:
         self.stage, self.plan, self.loops, self.types = stage, plan, loops, types
-        self.bodies, self.copies, self.adds = writer.bodies, loops.copies, adds
+        self.bodies, self.copies, self.adds, self.begins = writer.bodies, loops.copies, adds, begins
         self.own = tuple(Affine.name(dim) for dim in stage.dims)
 
     def declare(self, total: Sum) -> Stmt:
@@ -99,27 +102,43 @@ class SumWriter:
         lanes = (moved(point, {vector: lane}) for lane in range(self.plan.lanes))
         return Braces(tuple(self.copies.element(factor, at, place) for at in lanes))
 
-    def store(self, total: Sum, place: LoopPlace) -> tuple[Stmt, ...]:
+    def stores(self, sums: Sequence[Sum], place: LoopPlace) -> tuple[Stmt, ...]:
+        """Write sums to the result where it holds nothing yet, else add them."""
+        begun = [
+            CBinary("==", place.spans[dim].begin, begin)
+            for dim, begin in self.begins.items()
+            if place.spans[dim].begin != begin
+        ]
+        written, added = (
+            tuple(stmt for each in sums for stmt in self._store(each, place, adds=adds))
+            for adds in (False, True)
+        )
+        if begun:
+            return (If(reduce(lambda one, other: CBinary("&&", one, other), begun), written, added),)
+        return added if self.adds and not self.begins else written
+
+    def _store(self, total: Sum, place: LoopPlace, *, adds: bool) -> tuple[Stmt, ...]:
         """Write a sum to the result, or add it."""
         point, vector = place.point(total.at), self.plan.vector
         if total.lanes == 1:
-            return (self.put(point, total.variable),)
+            return (self.put(point, total.variable, adds=adds),)
         if vector not in self.stage.dims:
             lanes = [total.lane(number) for number in range(total.lanes)]
-            return (self.put(point, reduce(lambda one, other: CBinary("+", one, other), lanes)),)
+            value = reduce(lambda one, other: CBinary("+", one, other), lanes)
+            return (self.put(point, value, adds=adds),)
         if self.bodies.step(self.stage.name, self.own, vector or "") == ONE:
             element = self.result(point)
             value = self._scaled(total.variable)
-            value = CBinary("+", self.types.load(element), value) if self.adds else value
+            value = CBinary("+", self.types.load(element), value) if adds else value
             return (Evaluate(self.types.store(element, value)),)
         return tuple(
-            self.put(moved(point, {vector or "": number}), total.lane(number))
+            self.put(moved(point, {vector or "": number}), total.lane(number), adds=adds)
             for number in range(total.lanes)
         )
 
-    def put(self, point: Mapping[str, CExpr], value: CExpr) -> Stmt:
+    def put(self, point: Mapping[str, CExpr], value: CExpr, *, adds: bool) -> Stmt:
         """Write a value to the result, or add it."""
-        return Assign(self.result(point), "+=" if self.adds else "=", self._scaled(value))
+        return Assign(self.result(point), "+=" if adds else "=", self._scaled(value))
 
     def result(self, point: Mapping[str, CExpr]) -> CExpr:
         """The element of the result at a point."""

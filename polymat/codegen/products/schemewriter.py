@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
-from polymat.codegen.c.ctree import Id, Stmt
+from polymat.codegen.c.ctree import CBinary, CExpr, Id, If, Stmt
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest, with_pads
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
@@ -44,19 +45,27 @@ class SchemeWriter:
         self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
 
     def nest(self, kind: str) -> NestFunction:
-        """The function, with the memory for its copies, and the start values where they come first."""
+        """The function, with the memory for its copies, and the start values where they come first.
+
+        Where loops over summed dimensions stand outside of blocks, sums are written in their first turns, and
+        added in others; without any turns the result is what they would be added to.
+        """
         atoms = [a for a in self.plan.atoms if not isinstance(a, SchemeLoop) or a.kind != "Par"]
         count = self._outer(atoms)
-        outside = [atom for atom in atoms[:count] if not isinstance(atom, Pack)]
-        adds = self._has_starts() or any(atom.dim in self.found.summed for atom in outside)
-        adds = adds or self.plan.called is not None
+        outside = {atom.dim for atom in atoms[:count] if not isinstance(atom, Pack)}
+        cut = [dim for dim in self.found.summed if dim in outside]
+        held = self._has_starts() or self.plan.called is not None
         copies = CopyWriter(self.writer, self.stage, self.found)
         loops = SchemeLoops(copies, self.writer.needs)
-        blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds)
         place = LoopPlace({dim: self._whole(dim) for dim in self.found.bounds})
+        begins = {} if held else {dim: place.spans[dim].begin for dim in cut}
+        adds = held or bool(cut)
+        blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds, begins=begins)
         body = loops.around(atoms, count, place, blocks.block)
-        starts = self._starts() if adds else None
+        nothing = None if held else _any_empty([place.spans[dim] for dim in cut])
+        starts = self._starts() if held or nothing is not None else None
         first: tuple[Stmt, ...] = () if starts is None else (run_nest(starts),)
+        first = first if nothing is None else (If(nothing, first),)
         nest = self.writer.as_nest((self.stage,), self.plan, (*first, *body), kind, self.ranges)
         is_shared = self.plan.parallel is not None and self.along[:1] == (self.plan.parallel,)
         block = unrolled(atoms).get(self.plan.parallel or "", 1) if is_shared else 1
@@ -90,3 +99,10 @@ class SchemeWriter:
         dims = self.stage.dims
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
         return self.writer.ranged(self.stage, plan, self.along, "initial")
+
+
+def _any_empty(spans: Sequence[Span]) -> CExpr | None:
+    """Whether one of some dimensions has no points, in C; None where all are known to have some."""
+    open_spans = [span for span in spans if not span.length]
+    empty = [CBinary("<=", span.end, span.begin) for span in open_spans]
+    return reduce(lambda one, other: CBinary("||", one, other), empty) if empty else None

@@ -63,6 +63,43 @@ def test_blocks_lie_together_in_copies() -> None:
         np.testing.assert_array_equal(compiled(a, b), a @ b)
 
 
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "[T(b, 3), T(a, 2), R(i), R(j), R(a), R(b), U(i, 3), U(j, 8), V(j)]",
+        "[T(a, 4), R(j), T(a, 2), T(b, 4), pack(Y), R(i), R(b), R(a), U(j, 4)]",
+        "[R(a), R(i), R(j), R(b), U(i, 2), V(b)]",
+        "[Par(i), R(b), R(i), R(j), R(a), U(a, 2)]",
+    ],
+)
+def test_the_first_turns_of_loops_over_summed_dimensions_write_the_result(scheme: str) -> None:
+    """And others add to it; without any turn it is 0.  It holds NaN before."""
+    P, Q = Parameter(Int, "P"), Parameter(Int, "Q")
+    i, j, a, b = (Variable(Int, name) for name in "ijab")
+    spans = [Interval(Int, 0, size - 1) for size in (M, N, P, Q)]
+    X, Y = pm.Image(pm.Double, "X", [M, P, Q]), pm.Image(pm.Double, "Y", [P, Q, N])
+    out = Reduction(([i, j], spans[:2]), ([i, j, a, b], spans), pm.Double, "Z")
+    out.defn = [Reduce(out(i, j), X(i, a, b) * Y(a, b, j), Op.Sum)]
+    options = pm.Options(scheme={"Z": scheme}, cflags=QUICK, threads=2, parallel_threshold=0)
+    compiled = pm.compile(out, inputs=[X, Y], options=options)
+    assert compiled.explain().groups[0].kind == "scheme"
+    for m, n, p, q in ((5, 19, 7, 5), (1, 1, 1, 1), (6, 16, 2, 3), (3, 9, 0, 4), (3, 9, 4, 0), (0, 3, 2, 2)):
+        x, y = np.arange(1.0 * m * p * q).reshape(m, p, q), np.arange(1.0 * p * q * n).reshape(p, q, n)
+        result = np.full((m, n), np.nan)
+        compiled(x, y, out=result)
+        np.testing.assert_array_equal(result, np.einsum("iab,abj->ij", x, y))
+
+
+def test_sums_of_known_length_need_no_start() -> None:
+    scheme = "[T(k, 2), R(i), R(j), R(k), U(i, 2)]"
+    options = pm.Options(scheme={"C": scheme}, cflags=QUICK)
+    known, unknown = (
+        pm.compile((A @ B).named("C"), name="C", sizes=sizes, inputs=[A, B], options=options)
+        for sizes in ({K: 5}, {})
+    )
+    assert ("initial" in known.source, "initial" in unknown.source) == (False, True)
+
+
 @pytest.mark.parametrize("dim", ["i", "j"])
 def test_threads_share_a_dimension(dim: str) -> None:
     scheme = f"[Par({dim}), pack(B), R(i), R(j), R(k), U(i, 3), U(j, 4)]"

@@ -20,7 +20,7 @@ from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes, rows_text
 from polymat.codegen.functions.elementary import function_needs, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
-from polymat.codegen.loops.singlesums import single_sums_text
+from polymat.codegen.loops.singlesums import backwards_text, single_sums_text
 from polymat.codegen.products.blockcost import prices_text
 from polymat.codegen.products.blockshape import Shape, joined
 from polymat.codegen.products.packedgemm import gemm_text
@@ -71,6 +71,7 @@ _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
     RowPart.LINES: lines_text,
     RowPart.SUMS: lane_sums_text,
     RowPart.TOTAL: single_sums_text,
+    RowPart.BACKWARDS: backwards_text,
     RowPart.EXTREMES: extremes_text,
 }
 

@@ -36,6 +36,8 @@ class Pipeline:
     for the first.
     states: of a step, the inputs that outputs were a step before, where no later step reads these, by the
     names of the outputs.
+    newest: of a step, the inputs of one dimension of which it makes an element, each with the index of the
+    one that the step before made.  coming: the inputs that no step changes, each with the name of the step.
     followed: the functions whose steps are to follow each other over their rows.
     apart: whether each stage has loops of its own.
     waiting: the slices of a step that wait for others; None where there are none.
@@ -58,6 +60,8 @@ class Pipeline:
     work: Work = NO_WORK
     others: tuple[tuple[Work, Pipeline], ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
+    newest: Mapping[str, Affine] = field(default_factory=dict)
+    coming: Mapping[str, str] | None = None
     followed: tuple[str, ...] = ()
     apart: bool = False
     waiting: Slices | None = None

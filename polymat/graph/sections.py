@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 
@@ -229,11 +229,18 @@ class _Split:
         )
         pipeline = without_unread(pipeline)
         arrays, given = self.inputs.of(pipeline)
-        states = self._states(dict(zip(outputs, views, strict=True)), zip(arrays, given, strict=True))
-        return StepSection(in_sections(replace(pipeline, inputs=arrays, states=states)), given, views, steps)
+        read = [*zip(arrays, given, strict=True)]
+        level = replace(
+            pipeline,
+            inputs=arrays,
+            states=self._states(dict(zip(outputs, views, strict=True)), read),
+            newest=self._newest(views, read),
+            coming=None if steps is None else dict.fromkeys(self._unchanged(read), steps.name),
+        )
+        return StepSection(in_sections(level), given, views, steps)
 
     def _states(
-        self, written: Mapping[str, ArrayView], read: Iterable[tuple[InputArray, ArrayView]]
+        self, written: Mapping[str, ArrayView], read: Sequence[tuple[InputArray, ArrayView]]
     ) -> dict[str, str]:
         """The inputs that outputs were a step before, of arrays with two planes."""
         two = {held.name for held in self.held.values() if held.is_folded and held.planes == Affine((), 2)}
@@ -244,6 +251,27 @@ class _Split:
             if old is not None:
                 found[name] = old
         return found
+
+    def _newest(
+        self, written: Sequence[ArrayView], read: Sequence[tuple[InputArray, ArrayView]]
+    ) -> dict[str, Affine]:
+        """The inputs that a step makes an element of, with the index of the one that was made before it."""
+        last: dict[str, Affine] = {}
+        held = {each.name: each for each in self.held.values()}
+        for view in written:
+            array = held.get(view.array)
+            if view.step is not None and array is not None and not array.extents and not array.is_folded:
+                last[view.array] = array.plane(view.step) - array.sign
+        return {
+            array.name: last[view.array] for array, view in read if view.step is None and view.array in last
+        }
+
+    def _unchanged(self, read: Sequence[tuple[InputArray, ArrayView]]) -> Iterator[str]:
+        """The inputs that were there before all steps: the caller's, but for what steps around these make."""
+        given = {array.name for array in self.pipeline.inputs}
+        if self.pipeline.coming is not None:
+            given &= self.pipeline.coming.keys()
+        return (array.name for array, view in read if view.step is None and view.array in given)
 
 
 def _relinked(stage: Stage, relink: Relink) -> Stage:

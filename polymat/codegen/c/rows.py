@@ -53,6 +53,11 @@ class RowTypes:
         return {RowNeed(part, self) for part in (RowPart.VECTORS, *parts)}
 
     @property
+    def turning(self) -> str:
+        """The function that turns a vector round."""
+        return f"_pm_row_backwards_{self.suffix}"
+
+    @property
     def size(self) -> int:
         """Bytes of a vector."""
         return self.lanes * ELEMENT_BYTES[self.suffix]
@@ -71,6 +76,10 @@ class RowTypes:
     def load(self, element: CExpr) -> CExpr:
         """The vector that begins at an element."""
         return CCall(f"_pm_row_load_{self.suffix}", (CUnary("&", element),))
+
+    def backwards(self, vector: CExpr) -> CExpr:
+        """A vector with its lanes in the opposite order."""
+        return CCall(self.turning, (vector,))
 
     def store(self, element: CExpr, value: CExpr) -> CExpr:
         """Write a vector to where an element begins."""
@@ -123,6 +132,7 @@ class RowPart(Enum):
     LINES = "lines"  # stores of parts and of whole lines
     SUMS = "sums"  # of rows in vectors
     TOTAL = "total"  # parts of a vector, and the sum of its lanes
+    BACKWARDS = "backwards"  # vectors of rows that are read from their ends
     EXTREMES = "extremes"  # minima and maxima in vectors
 
 
@@ -169,14 +179,17 @@ class RowRead:
         return self.row[1], self.offset
 
 
-def read_of(expr: CExpr, variable: str) -> RowRead | None:
-    """An element whose index is the loop's variable plus what does not change; None of any other."""
+def read_of(expr: CExpr, variable: str, sign: int = 1) -> RowRead | None:
+    """An element whose index is the loop's variable plus what does not change; None of any other.
+
+    sign: -1 where the variable is subtracted, and its elements are read backwards.
+    """
     if not isinstance(expr, Subscript) or not isinstance(expr.array, Id):
         return None
     numbers = [(sign, term, integer_of(term)) for sign, term in index_terms(expr.index)]
     offset = sum(sign * number for sign, _, number in numbers if number is not None)
     rest = sorted(((sign, _folded(term)) for sign, term, number in numbers if number is None), key=repr)
-    point = (1, _folded(Id(variable)))
+    point = (sign, _folded(Id(variable)))
     if point not in rest:
         return None
     rest.remove(point)

@@ -6,10 +6,12 @@ import sys
 
 from polymat.codegen.c.ctree import (
     CBinary,
+    CCall,
     CExpr,
     Evaluate,
     Id,
     Stmt,
+    expressions,
 )
 from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
@@ -26,6 +28,7 @@ from polymat.codegen.loops.remainders import split_by_remainder
 from polymat.codegen.loops.sharedplaces import with_shared_places
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
+from polymat.codegen.loops.stepreads import StepReads
 from polymat.codegen.loops.streamedrows import exceeds, with_streams
 from polymat.codegen.loops.wordrows import with_words
 from polymat.dataclass import dataclass
@@ -171,8 +174,11 @@ def in_lanes(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt,
     if (several := with_lane_sums(body, types, arrays)) is not None:
         writer.needs.update(types.needs(RowPart.SUMS))
     body = several or body
-    if (single := with_single_sums(body, types, arrays)) is not None:
-        writer.needs.update(types.needs(RowPart.TOTAL))
+    steps = StepReads.of(stage, writer.pipeline, writer.bodies)
+    if (single := with_single_sums(body, types, arrays, steps)) is not None:
+        turned = {e.function for e in expressions(single) if isinstance(e, CCall)} & {types.turning}
+        parts = (RowPart.TOTAL, RowPart.BACKWARDS) if turned else (RowPart.TOTAL,)
+        writer.needs.update(types.needs(*parts))
     body = single or body
     if (compared := with_extremes(body, types, arrays)) is not None:
         both = {Helper(op, types.suffix) for op in ("min", "max")}

@@ -128,10 +128,12 @@ def sums_of(
     types: RowTypes,
     arrays: Collection[str],
     inner: Callable[[CExpr], CExpr] = lambda factor: factor,
+    signs: Sequence[int] = (1,),
 ) -> tuple[tuple[str, tuple[CExpr, ...]], ...] | None:
     """The variables that a loop adds up, each with the factors of its terms, all of them elements of rows.
 
     None where a statement is no sum, or a factor something else.  inner: what a factor is made of.
+    signs: 1 where rows may be read forwards, -1 where backwards.
     """
     found: list[tuple[str, tuple[CExpr, ...]]] = []
     for statement in loop.body:
@@ -140,9 +142,10 @@ def sums_of(
                 factors = tuple(_factors(value))
             case _:
                 return None
-        reads = [read_of(inner(factor), loop.variable) for factor in factors]
-        if any(read is None or read.array not in arrays for read in reads):
-            return None
+        for element in map(inner, factors):
+            reads = (read_of(element, loop.variable, sign) for sign in signs)
+            if not any(read is not None and read.array in arrays for read in reads):
+                return None
         found.append((name, factors))
     return tuple(found) if len({name for name, _ in found}) == len(found) > 0 else None
 

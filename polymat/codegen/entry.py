@@ -40,7 +40,7 @@ from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import Asking, SmallCalls, deciding_sizes, small_bound
 from polymat.codegen.steprows import rows_function
 from polymat.codegen.valuechecks import ValueChecks
-from polymat.codegen.waitingrows import slices_function
+from polymat.codegen.waitingrows import SliceNests, slices_function
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
@@ -167,7 +167,9 @@ class Entry:
 
     def slices_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> CFunction:
         """`_pm_rows`: some slices of each nest that has any."""
-        nests = [(nest, group.strip) for group in groups for nest in group.nests]
+        nests = [
+            SliceNests(nest, group.strip, done=bool(group.within)) for group in groups for nest in group.nests
+        ]
         assert self.pipeline.waiting is not None
         wide = self.pipeline.waiting.wide
         return slices_function(nests, wide, self._size, self._unpack, sizes, self.needs)

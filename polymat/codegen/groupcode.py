@@ -26,7 +26,8 @@ from polymat.plan.tile import Plan
 class GroupCode:
     """The C functions of one group: nests to be run one after the other, or tiles.
 
-    strip: the nest over some of the slices that wait (`polymat.graph.waits`).
+    strip: the nest over some of the slices that wait (`polymat.graph.waits`).  within: the number of the
+    group whose strips compute those of this one, too; 0 where none do.
     """
 
     number: int
@@ -34,13 +35,14 @@ class GroupCode:
     nests: tuple[NestFunction, ...]
     tiles: TileCode | None
     strip: NestFunction | None = None
+    within: int = 0
 
     @property
     def functions(self) -> tuple[CFunction, ...]:
         """All of them, each after those that it calls."""
         if self.tiles is not None:
             return self.tiles.functions
-        nests = self.nests if self.strip is None else (*self.nests, self.strip)
+        nests = self.nests if self.strip is None or self.within else (*self.nests, self.strip)
         return tuple(function for nest in nests for function in nest.functions)
 
     @property

@@ -162,8 +162,7 @@ def _waiting(
             old = held[views[stage.name].array]
             changed[old.name] = replace(old, planes=old.planes + STEPS)
     states = {name: old for name, old in level.states.items() if name not in whole}
-    sizes = [level.stage(name).dtype.size for name, _ in slices.stages]
-    slices = replace(slices, wide=LINES * machine.line_bytes // max(sizes))
+    slices = _in_lines(slices, max(level.stage(name).dtype.size for name, _ in slices.stages), machine)
     alone = replace(level, outputs=tuple(views), states=states, apart=True, waiting=slices)
     waiting = WaitingSlices(
         slices,
@@ -174,6 +173,12 @@ def _waiting(
         least=int(LEAST_SHARE * machine.l1_bytes),
     )
     return replace(section, level=alone, outputs=tuple(views.values()), waiting=waiting), changed
+
+
+def _in_lines(slices: Slices, size: int, machine: Machine) -> Slices:
+    """Slices of elements of so many bytes with their loops: over lines of the cache, in vectors."""
+    wide = LINES * machine.line_bytes // size
+    return replace(slices, wide=wide, lanes=min(machine.lanes(size), wide))
 
 
 def _told(level: Pipeline, stage: Stage, steps: Steps, held: Held, of_block: bool) -> HeldArray | None:

@@ -12,13 +12,14 @@ class Slices:
 
     step: its name.  stages: that have slices, each with its dimension; all others are computed from the
     slices in front alone, which are those up to step + front.  wide: slices that loops of a fixed length run
-    over.
+    over, in vectors of so many lanes.
     """
 
     step: str
     stages: tuple[tuple[str, int], ...]
     front: int
     wide: int = 1
+    lanes: int = 1
 
     @property
     def behind(self) -> Affine:

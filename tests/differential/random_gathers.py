@@ -32,7 +32,8 @@ from polymat import Variable as Index
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 FEW = 7  # elements of the small arrays
 ALL_SIZES = tuple(
-    {"N": n, "M": m} for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1), (2, 93))
+    {"N": n, "M": m}
+    for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1), (2, 93), (70, 1500))
 )
 i, j, b, x, y, k = (Index(Int, name) for name in "ijbxyk")
 ROWS, COLUMNS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, M - 1), Interval(Int, 0, FEW - 1)
@@ -60,6 +61,10 @@ class Gathers:
             "row": rng.integers(0, max(n, 1), (n, m), dtype=np.int64) if n else np.zeros((n, m), np.int64),
             "ends": np.sort(rng.integers(0, m + 1, n + 1, dtype=np.int32)),
             "starts": rng.integers(0, m + 1, n, dtype=np.int64),
+            "place": rng.integers(0, FEW, m, dtype=np.int32),
+            "far": rng.integers(0, FEW, m, dtype=np.int64),
+            "weights": rng.integers(-8, 9, m) / 8,
+            "vector": rng.integers(-16, 17, FEW) / 8,
             "few": rng.integers(-9, 10, FEW, dtype=np.int32),
             "table": rng.integers(-99, 100, 256, dtype=np.int32),
             "bytes": rng.integers(0, 256, 256, dtype=np.uint8),
@@ -76,6 +81,10 @@ def inputs() -> dict[str, Any]:
         "row": pm.Image(pm.Long, "row", [N, M], values=(0, N - 1)),
         "ends": pm.Vector(pm.Int, "ends", [N + 1], values=(0, M), sorted=True),
         "starts": pm.Vector(pm.Long, "starts", [N], values=(0, M)),
+        "place": pm.Vector(pm.Int, "place", [M], values=(0, FEW - 1)),
+        "far": pm.Vector(pm.Long, "far", [M], values=(0, FEW - 1)),
+        "weights": pm.Vector(pm.Double, "weights", [M]),
+        "vector": pm.Vector(pm.Double, "vector", [FEW]),
         "few": pm.Vector(pm.Int, "few", [FEW]),
         "table": pm.Vector(pm.Int, "table", [256]),
         "bytes": pm.Vector(pm.UChar, "bytes", [256]),
@@ -229,6 +238,23 @@ class _Writer:
         made.defn = [Reduce(made(*at), Condition(value, ">", 2) if op is Op.Any else value, op)]
         self._keep(made, self.planes if by_points and op is Op.Sum else [])
 
+    def rows(self) -> None:
+        """A sparse matrix times a vector, or sums into the places of its columns, of all rows or some."""
+        rng, given = self.rng, self.given
+        place, name = given[rng.choice(("place", "far"))], f"{self.prefix}r{len(self.texts)}"
+        starts = given["ends"] if rng.random() < 0.8 else given["starts"]
+        end = given["ends"](i + 1) if starts is given["ends"] else Clamp(starts(i) + (i & 7), 0, M)
+        some = Interval(Int, rng.choice((0, 0, 0, 1)), N - 1 - rng.choice((0, 0, 0, 1)))
+        inside, value = Interval(Int, starts(i), end - 1), given["vector"](place(k))
+        value = rng.choice((value, given["weights"](k) * value, value * given["weights"](k) + value))
+        if rng.random() < 0.2:
+            made = Reduction(([b], [BINS]), ([i, k], [some, inside]), pm.Double, name)
+            made.defn = [Reduce(made(place(k)), value, Op.Sum)]
+        else:
+            made = Reduction(([i], [ROWS]), ([i, k], [some, inside]), pm.Double, name)
+            made.defn = [Reduce(made(i), value, rng.choice((Op.Sum, Op.Sum, Op.Sum, Op.Max)))]
+        self._keep(made, [])
+
     def running(self) -> None:
         """Sums up to each element of a small array."""
         table, name = self.rng.choice(self.tables), f"{self.prefix}c{len(self.texts)}"
@@ -253,7 +279,14 @@ def random_gathers(seed: int, count: int = 6) -> Gathers:
         writer = _Writer(random.Random(f"gathers {seed} {number}"), f"p{number}_", given)
         outputs_of_one = []
         for _ in range(writer.rng.randint(1, 4)):
-            kinds = (writer.plane, writer.counts, writer.segments, writer.segments, writer.running)
+            kinds = (
+                writer.plane,
+                writer.counts,
+                writer.segments,
+                writer.segments,
+                writer.running,
+                writer.rows,
+            )
             writer.rng.choice(kinds)()
             if writer.rng.random() < 0.4:
                 outputs_of_one.append(writer.made)

@@ -7,6 +7,7 @@ The text of an error says where and what; frames of the compiler below the user'
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import update_wrapper
@@ -14,7 +15,7 @@ from types import FunctionType, TracebackType
 from typing import Any, TypeVar
 
 from polymat._surface import Surface
-from polymat.errors import InternalError, PolymatError, is_ours
+from polymat.errors import InternalError, PolymatError, is_ours, module_of
 
 _FULL = os.environ.get("POLYMAT_TRACEBACK", "") == "full"
 # Special methods that raise nothing of ours and are called often, or that Python finds in another way.
@@ -34,9 +35,18 @@ def shorten(error: BaseException) -> None:
 
 def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
     shown = None
-    for frame in reversed([frame for frame in _frames(traceback) if not _is_ours(frame)]):
+    for frame in reversed([*_of_users(traceback)]):
         shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return shown
+
+
+def _of_users(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """The frames that are neither ours nor those of Python's library that we call, a pool of threads say."""
+    below_us = False
+    for frame in _frames(traceback):
+        below_us = _is_ours(frame) or (below_us and _is_pythons(frame))
+        if not below_us:
+            yield frame
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -47,6 +57,10 @@ def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 def _is_ours(frame: TracebackType) -> bool:
     return is_ours(frame.tb_frame)
+
+
+def _is_pythons(frame: TracebackType) -> bool:
+    return module_of(frame.tb_frame).partition(".")[0] in sys.stdlib_module_names
 
 
 def surfaced(function: Callable[..., Any], module: str = "") -> Any:

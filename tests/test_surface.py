@@ -80,6 +80,16 @@ def test_frames_of_the_user_below_ours_stay() -> None:
     assert names[-1] == "fails"
 
 
+def test_frames_of_pythons_library_below_ours_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an error in a pool of threads, which raises it again in the thread that waits."""
+    monkeypatch.setenv("POLYMAT_CC", "/bin/true")
+    monkeypatch.setenv("POLYMAT_CACHE", "off")
+    with pytest.raises(pm.ToolchainError) as raised:
+        pm.compile(A + A, name="doubled")
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    assert all(frame.filename == __file__ for frame in frames)
+
+
 def _raises(error: Exception) -> None:
     raise error
 

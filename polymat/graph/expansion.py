@@ -114,7 +114,7 @@ def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | Non
     known = [part.monomials for part in parts]
     match node:
         case Unary("-"):
-            return tuple(-m for m in known[0])
+            return tuple(m.negated(node.dtype) for m in known[0])
         case CastExpr():
             return known[0]
         case Call("conj"):
@@ -122,7 +122,7 @@ def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | Non
         case Binary("+"):
             return known[0] + known[1]
         case Binary("-"):
-            return known[0] + tuple(-m for m in known[1])
+            return known[0] + tuple(m.negated(node.dtype) for m in known[1])
         case Binary("*"):
             return _times(known[0], known[1])
         case Binary("/"):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine
@@ -102,8 +104,9 @@ class Monomial:
             self.guards + other.guards,
         )
 
-    def __neg__(self) -> Monomial:
-        return replace(self, scale=_negative(self.scale))
+    def negated(self, dtype: ScalarType) -> Monomial:
+        """The negative of a monomial that is computed in a type."""
+        return replace(self, scale=_negative(self.scale, dtype))
 
     def conjugate(self) -> Monomial:
         """The complex conjugate of a monomial."""
@@ -134,20 +137,32 @@ def _product(left: Expr | None, right: Expr | None) -> Expr | None:
         return right if left is None else left
     for one, other in ((left, right), (right, left)):
         if one == _MINUS_ONE:
-            return _negative(other)
+            return _negative(other, other.dtype)
     return binary("*", left, right)
 
 
-def _negative(scale: Expr | None) -> Expr:
+def _negative(scale: Expr | None, dtype: ScalarType) -> Expr:
     match scale:
         case None:
-            return _MINUS_ONE
-        case Const(value, dtype):
-            return Const(-value, dtype)
+            return minus_one(dtype)
+        case Const(value) if dtype.kind == "u":
+            return _wrapped(-int(value.real), dtype)
+        case Const(value, own):
+            return Const(-value, own)
         case Unary("-", operand):
             return operand
         case _:
             return Unary("-", scale, scale.dtype)
+
+
+def minus_one(dtype: ScalarType) -> Const:
+    """What products in a type are multiplied by to be negated: of unsigned integers the largest number."""
+    return _wrapped(-1, dtype) if dtype.kind == "u" else _MINUS_ONE
+
+
+def _wrapped(value: int, dtype: ScalarType) -> Const:
+    """The number of an unsigned type that an integer is in its arithmetic."""
+    return Const(value % (int(np.iinfo(dtype.dtype).max) + 1), dtype)
 
 
 def unless_one(expr: Expr) -> Expr | None:

@@ -95,7 +95,7 @@ class StateChain:
         results = tuple(found) if isinstance(found, tuple | list) else (found,)
         if len(results) != len(self.first):
             raise ShapeError(
-                f"iterate: the step takes {len(self.first)} arrays and gives {len(results)}",
+                f"iterate: the step takes {_arrays(len(self.first))} and gives {len(results)}",
                 at=self.at,
                 hint="return the next state of each, in the same order",
             )
@@ -246,9 +246,8 @@ def _arguments(step: Callable[..., Any], states: int, at: Location | None) -> in
         with suppress(TypeError):
             signature.bind(*range(given))
             return given
-    arrays = f"{states} array{'s' * (states != 1)}"
     raise LangError(
-        f"iterate: the state is {arrays}, and the step takes {signature}",
+        f"iterate: the state is {_arrays(states)}, and the step takes {signature}",
         at=at,
         hint="each array of the state is an argument of its own; one more is the number of the step",
     )
@@ -271,3 +270,7 @@ def _names_of(function: Function) -> set[str]:
     if isinstance(function, Reduction):
         names |= {variable.name for variable in function.reduction_variables}
     return names | {size.name for size in function.sizes}
+
+
+def _arrays(count: int) -> str:
+    return f"{count} array{'s' * (count != 1)}"

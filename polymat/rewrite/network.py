@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
+from polymat.graph.monomials import minus_one
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable, binary
@@ -114,7 +115,7 @@ def _network(
             case Binary("/", left, right) if divided and _is_divided(node, left, right):
                 waiting += [one_over(right, node.dtype), left]
             case Unary("-", operand):
-                scales.append(Const(-1, WEAK_INT))
+                scales.append(minus_one(node.dtype))
                 waiting.append(operand)
             case _ if not any(True for _ in indices_in(node, ranges)):
                 scales.append(node)

@@ -67,6 +67,10 @@ def tune(
     request = _request(outputs, threads, asked)
     if sizes is not None and arrays is not None:
         raise ArgumentError("tune() takes arrays= or sizes=, not both", hint="arrays tell their sizes")
+    if arrays is not None and not (isinstance(arrays, Mapping) and all(isinstance(n, str) for n in arrays)):
+        raise ArgumentError(f"arrays= maps names of arguments to arrays, got {arrays!r:.60}", hint='{"A": a}')
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ArgumentError(f"seed= is an integer, got {seed!r:.60}")
     named = fixed_sizes(sizes, "sizes")
     return tuned(request, arrays=arrays, sizes=named, budget=seconds_of(budget), seed=seed)
 

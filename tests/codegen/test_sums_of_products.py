@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.lang.types import ScalarType
 from tests.codegen.products.test_contractionwriter import SMALL_CACHES, WIDE, kinds
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
@@ -158,3 +159,29 @@ def test_nan_and_infinity_stay_in_their_rows(compile_for: CompileFor) -> None:
     assert np.isnan(found[3]).all()
     assert (found[11] == -np.inf).all()
     assert (np.delete(found, (3, 11), axis=0) == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [pm.UChar, pm.UInt64], ids=str)
+def test_unsigned_integers_are_subtracted(dtype: ScalarType) -> None:
+    """Of numbers without a sign the negative is a number without a sign, whatever the order of the rest."""
+    kind = np.dtype(dtype.dtype).type
+    P, Q, R = (pm.Matrix(dtype, name, shape) for name, shape in (("P", [M, K]), ("Q", [K, M]), ("R", [M, M])))
+    x = pm.Vector(dtype, "x", [M])
+    product, negated = P @ Q, pm.Function(([i, j], [interval(M), interval(M)]), dtype, "negated")
+    negated.defn = [-(product(i, j) * 3) * x(2) - R(i, j)]
+    outputs = [R - P @ Q, negated, -(P @ Q) @ R]
+    compiled: Any = pm.compile(
+        outputs,
+        name="subtracted",
+        inputs=[P, Q, R, x],
+        constraints=[pm.Condition(M, ">", 2)],
+        options=pm.Options(cflags=("-O1",)),
+    )
+    rng = np.random.default_rng(5)
+    for rows, depth in ((3, 1), (7, 5), (20, 17)):
+        shapes = ((rows, depth), (depth, rows), (rows, rows), rows)
+        p, q, r, v = arrays = [rng.integers(0, 100, shape).astype(kind) for shape in shapes]
+        wanted = [r - p @ q, -(p @ q * kind(3)) * v[2] - r, (kind(0) - p @ q) @ r]
+        for found in (compiled(*arrays), compiled.reference(*arrays)):
+            for got, want in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(got, want)

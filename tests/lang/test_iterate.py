@@ -159,7 +159,7 @@ def test_compiled() -> None:
     ("step", "given", "message"),
     [
         (lambda u: A, {}, "iterate: the step makes A (N x N) of x (N)"),
-        (lambda u: (u, u), {}, "iterate: the step takes 1 arrays and gives 2"),
+        (lambda u: (u, u), {}, "iterate: the step takes 1 array and gives 2"),
         (lambda u, n, w: u, {}, "iterate: the state is 1 array, and the step takes (u, n, w)"),
         (lambda: x, {}, "iterate: the state is 1 array, and the step takes ()"),
         (lambda u: 1.0, {}, "iterate: the step gives an array, got 1.0"),

@@ -170,6 +170,21 @@ def test_sizes_are_needed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"arrays": [np.ones(30)]}, "arrays= maps names of arguments to arrays, got [array([1."),
+        ({"arrays": {0: np.ones(30)}}, "arrays= maps names of arguments to arrays, got {0: array"),
+        ({"sizes": {N: 30}, "seed": "x"}, "seed= is an integer, got 'x'"),
+        ({"sizes": {N: 30}, "seed": None}, "seed= is an integer, got None"),
+    ],
+)
+def test_other_arguments_are_refused(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        pm.tune(stencils(), **asked)
+    assert error.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"),
     [("60 s", 60.0), ("5 min", 300.0), ("1.5h", 5400.0), (" 250 ms ", 0.25), (7, 7.0), (0.5, 0.5)],
 )

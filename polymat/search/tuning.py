@@ -67,10 +67,7 @@ def tune(
     request = _request(outputs, threads, asked)
     if sizes is not None and arrays is not None:
         raise ArgumentError("tune() takes arrays= or sizes=, not both", hint="arrays tell their sizes")
-    if arrays is not None and not (isinstance(arrays, Mapping) and all(isinstance(n, str) for n in arrays)):
-        raise ArgumentError(f"arrays= maps names of arguments to arrays, got {arrays!r:.60}", hint='{"A": a}')
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise ArgumentError(f"seed= is an integer, got {seed!r:.60}")
+    _check_kinds(arrays, seed)
     named = fixed_sizes(sizes, "sizes")
     return tuned(request, arrays=arrays, sizes=named, budget=seconds_of(budget), seed=seed)
 
@@ -117,6 +114,13 @@ def _space(request: Request, seed: int) -> Space | OptionSpace:
         return OptionSpace(request, seed)
     space = Space(request, level.grouping, seed)
     return OptionSpace(request, seed) if space.draw(0, space.default, ()) is None else space
+
+
+def _check_kinds(arrays: Any, seed: Any) -> None:
+    if arrays is not None and not (isinstance(arrays, Mapping) and all(isinstance(n, str) for n in arrays)):
+        raise ArgumentError(f"arrays= maps names of arguments to arrays, got {arrays!r:.60}", hint='{"A": a}')
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ArgumentError(f"seed= is an integer, got {seed!r:.60}")
 
 
 def _request(

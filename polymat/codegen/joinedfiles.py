@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import CFunction, File
@@ -19,13 +19,19 @@ def is_exported(function: CFunction) -> bool:
     return function.name in EXPORTED
 
 
-def as_part(file: File, ending: str, *, all_names: bool = True) -> File:
+def as_part(file: File, ending: str, *, all_names: bool = True, taken: Collection[str] = ()) -> File:
     """The functions of a program without what C programs call, with an ending behind their names.
 
-    all_names: behind those of functions that are not exported, too.
+    all_names: behind those of functions that are not exported, too, a longer one where it makes a name that
+    is taken: a stage may be called out_2, too.
     """
     kept = file.functions[:-1]
-    names = {f.name: f"{f.name}_{ending}" for f in kept if all_names or is_exported(f)}
+    names = {f.name: f"{f.name}_{ending}" for f in kept if is_exported(f)}
+    if all_names:
+        others = [f.name for f in kept if not is_exported(f)]
+        while any(f"{name}_{ending}" in taken for name in others):
+            ending += "_"
+        names |= {name: f"{name}_{ending}" for name in others}
     functions = (replace(f, name=names.get(f.name, f.name), static=True) for f in kept)
     bodies = (replace(f, body=called_otherwise(f.body, names)) for f in functions)
     return replace(file, functions=tuple(bodies))

@@ -16,6 +16,7 @@ from polymat.codegen.c.ctree import (
     CFunction,
     CParameter,
     Declare,
+    File,
     Id,
     If,
     Literal,
@@ -42,9 +43,10 @@ def joined_programs(work: Work, first: Program, others: Sequence[tuple[Work, Pro
     if not others:
         return first
     programs = [first, *(program for _, program in others)]
-    files = [
-        as_part(program.file, str(number), all_names=number > 1) for number, program in enumerate(programs, 1)
-    ]
+    files: list[File] = []
+    for number, program in enumerate(programs, 1):
+        taken = {function.name for file in files for function in file.functions}
+        files.append(as_part(program.file, str(number), all_names=number > 1, taken=taken))
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     choice = _choice([work, *(each for each, _ in others)], first, needs)
     functions = [function for file in files for function in file.functions]

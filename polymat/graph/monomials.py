@@ -156,7 +156,7 @@ def _negative(scale: Expr | None, dtype: ScalarType) -> Expr:
 
 
 def minus_one(dtype: ScalarType) -> Const:
-    """What products in a type are multiplied by to be negated: of unsigned integers the largest number."""
+    """The factor that negates products in a type: of unsigned integers their largest number."""
     return _wrapped(-1, dtype) if dtype.kind == "u" else _MINUS_ONE
 
 

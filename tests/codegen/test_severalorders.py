@@ -74,3 +74,16 @@ def test_results_may_be_given_and_programs_saved(tmp_path: Path) -> None:
 
 def test_one_order_has_no_choice() -> None:
     assert "_pm_chosen" not in pm.compile(A @ B, name="two", options=LOOPS).source
+
+
+def test_stages_may_have_names_with_numbers() -> None:
+    """The functions of a second order have a number behind their names, as outputs without names have."""
+    R = pm.Matrix(Double, "R", [L, K])
+    outputs = [A - A @ (R @ A), (A + 1.0).named("out"), (A - 2.0).named("out_2"), (A * 3.0).named("out_2_2")]
+    compiled = pm.compile(outputs, name="numbered", inputs=[A, R], options=LOOPS)
+    assert "_pm_entry_2(" in compiled.source
+    rng = np.random.default_rng(6)
+    for rows, columns in ((1, 1), (3, 20), (20, 3)):
+        a, r = rng.integers(-4, 5, (rows, columns)) * 1.0, rng.integers(-4, 5, (columns, rows)) * 1.0
+        for got, want in zip(compiled(a, r), (a - a @ r @ a, a + 1, a - 2, a * 3), strict=True):
+            np.testing.assert_array_equal(got, want)

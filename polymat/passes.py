@@ -19,6 +19,7 @@ from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.sections import in_sections
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.stepwise import Stepwise
+from polymat.graph.unreadborders import leave_out_borders
 from polymat.memo import with_memo
 from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
@@ -49,6 +50,10 @@ from polymat.steps import (
     split_phases,
     turn,
 )
+
+
+def _only_borders_that_are_read(pipeline: Pipeline) -> Pipeline:
+    return leave_out_borders(split_borders(pipeline))
 
 
 def _always(_: Options) -> bool:
@@ -214,8 +219,8 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("borders", "graph", Pipeline, Pipeline),
-        "borders that a Select tells from the interior are parts of their own",
-        alone(split_borders),
+        "borders that a Select tells from the interior are parts of their own, those that nobody reads none",
+        alone(_only_borders_that_are_read),
     ),
     Pass(
         *("waits", "graph", Pipeline, Pipeline),

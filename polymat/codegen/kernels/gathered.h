@@ -126,7 +126,7 @@ static inline _pm_four_f32 _pm_last_f32(_pm_four_f32 sum, const float *terms, un
 {
     const float n = -0.0f;
     const _pm_many_f32 rest = {n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n};
-    const _pm_many_f32 last = __builtin_ia32_loadups512_mask((const void *)terms, rest, (short)some);
+    const _pm_many_f32 last = __builtin_ia32_loadups512_mask((const void *)terms, rest, (unsigned short)some);
     _pm_four_f32 fours[4];
     memcpy(fours, &last, sizeof fours);
     return sum + fours[0] + fours[1] + fours[2] + fours[3];
@@ -137,8 +137,9 @@ static inline _pm_four_f64 _pm_last_f64(_pm_four_f64 sum, const double *terms, u
     const double n = -0.0;
     const _pm_many_f64 rest = {n, n, n, n, n, n, n, n};
     const int low = (int)(some & 255), high = (int)(some >> 8);
-    const _pm_many_f64 last[2] = {__builtin_ia32_loadupd512_mask((const void *)terms, rest, (char)low),
-            __builtin_ia32_loadupd512_mask((const void *)(terms + 8), rest, (char)high)};
+    const _pm_many_f64 last[2] = {__builtin_ia32_loadupd512_mask((const void *)terms, rest,
+                                          (unsigned char)low),
+            __builtin_ia32_loadupd512_mask((const void *)(terms + 8), rest, (unsigned char)high)};
     _pm_four_f64 fours[4];
     memcpy(fours, last, sizeof fours);
     return sum + fours[0] + fours[1] + fours[2] + fours[3];

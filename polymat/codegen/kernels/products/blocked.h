@@ -46,8 +46,9 @@ static ptrdiff_t NAME(panels_until)(const NAME(product) *all, const NAME(scheme)
 }
 
 /* Some panels of B, and so many chunks of the depth from one of them on. */
-static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(scheme) *how,
-        const NAME(depth) *cut, ptrdiff_t panel_0, ptrdiff_t panel_1, ptrdiff_t chunk_0)
+static __attribute__((noinline)) NAME(blocking)
+        NAME(blocking_of)(const NAME(product) *all, const NAME(scheme) *how, const NAME(depth) *cut,
+                ptrdiff_t panel_0, ptrdiff_t panel_1, ptrdiff_t chunk_0)
 {
     const int place = HALVES ? all->half.place : 0;
     const ptrdiff_t chunks = how->chunks, all_panels = how->all_panels;
@@ -94,8 +95,8 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
 
 /* Pack a panel where it is used for the first time, with those that are packed together with it; what of A
    multiplies it then may be requested. */
-static void NAME(pack_right)(NAME(blocking) *now, ptrdiff_t panel, const NAME(panel) *at, int empty,
-        T *copied)
+static __attribute__((noinline)) void NAME(pack_right)(NAME(blocking) *now, ptrdiff_t panel,
+        const NAME(panel) *at, int empty, T *copied)
 {
     const NAME(product) *const all = now->all;
     const NAME(scheme) *const how = now->how;
@@ -162,7 +163,8 @@ static inline void NAME(pack_strips)(const NAME(blocking) *now, ptrdiff_t strip_
 }
 
 /* Strips strip_0..strip_1 - 1 of A times all of the panels. */
-static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdiff_t strip_1)
+static __attribute__((noinline)) void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0,
+        ptrdiff_t strip_1)
 {
     const NAME(product) *const all = now->all;
     const NAME(scheme) *const how = now->how;
@@ -177,8 +179,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
     /* Panels that all of A passes at once are not used again: the next ones take their place. */
     const int passes = strip_1 - strip_0 == how->all_strips && how->batch <= how->broad && place == 0
             && !how->gathered && how->turn == 0;
-    ptrdiff_t column = NAME(before)(vectors, panels, panel_0 % panels) * LANES;
-    ptrdiff_t here = panel_0 % panels;
+    ptrdiff_t here = panel_0 % panels, column = NAME(before)(vectors, panels, here) * LANES;
     const ptrdiff_t highest = (all->m + how->strips - 1) / how->strips;
     NAME(panel) at = {.across = all->columns + panel_0 / panels * 3, .j = column};
     for (ptrdiff_t panel = panel_0; panel < now->panel_1; panel++, here++, at.j += at.wide * LANES) {

@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void NAME(choose_stores)(const NAME
 }
 
 /* How a product is cut. */
-static inline __attribute__((always_inline)) NAME(scheme) NAME(scheme_of)(const NAME(product) *all)
+static __attribute__((noinline)) NAME(scheme) NAME(scheme_of)(const NAME(product) *all)
 {
     enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
     const int place = HALVES ? all->half.place : 0; /* known to the compiler where there are no triangles */

@@ -12,8 +12,8 @@ from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.product.contraction import sides
-from polymat.tilesize.cost import OVERLAP_LOSS
 from polymat.tilesize.kernelplanner import LEAST_POINTS
+from polymat.tilesize.loopprice import OVERLAP_LOSS
 from polymat.tilesize.stagework import VECTOR_SHARE
 
 

@@ -10,7 +10,6 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
-from polymat.model.estimates import once_a_stage
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import FlatPlan, NestPlan
@@ -19,18 +18,14 @@ from polymat.product.shares import Share
 from polymat.tilesize.balance import pieces, waiting
 from polymat.tilesize.farrows import rows_again
 from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
-from polymat.tilesize.shortloops import (
-    computed_bytes,
-    short_rows_slowdown,
-    starting_operations,
-)
-from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, stage_operations
-from polymat.tilesize.stateplanes import planes_apart
+from polymat.tilesize.loopprice import OVERLAP_LOSS, loop_operations
+from polymat.tilesize.shortloops import computed_bytes
+from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, stage_operations
+from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from polymat.tilesize.traffic import array_bytes, home_level, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
-OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +105,15 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     stages = [pipeline.stage(name) for name in plan.group.stages]
     by_name = {stage.name: stage for stage in stages}
     tiling = tiling_of(pipeline, plan, stages, machine, estimates)
-    operations = 0.0
+    operations, widest = 0.0, max(computed_bytes(stage) for stage in stages)
     others = []
     again: dict[int, float] = defaultdict(float)
+    unchanged = unchanged_parts(pipeline, plan)
     for stage in stages:
         loops, often = plan.part(stage.name), tiling.often.get(stage.name, 1.0)
         if isinstance(loops, LoopPlan):
-            operations += _loop_operations(stage, loops, machine, estimates) * often
+            known = loop_operations(plan, stage, loops, machine, estimates, widest, unchanged.get(stage.name))
+            operations += known * often
             for level, size in _rows_again(plan, stage, loops, machine, estimates).items():
                 again[level] += size * often
         else:
@@ -127,11 +124,17 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     moved = traffic(pipeline, stages, scratch, estimates, line_bytes=lines, near=tiling.near, again=not fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
     moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))  # fetched to write
+    moved -= sum(
+        2 * by_name[name].dtype.size * part_points(by_name[name], by_name[name].parts[number], estimates)
+        for name, parts in unchanged.items()
+        if name in by_name
+        for number in parts
+    )
     moved = moved if plan.moved is None else plan.moved
     return _Demand(
         operations,
         tuple(others),
-        max(computed_bytes(stage) for stage in stages),
+        widest,
         moved,
         again,
         pieces(plan, by_name, tiling.repeats, estimates),
@@ -151,22 +154,6 @@ def _rows_again(
     return rows_again(stage, loops, machine, estimates, member, plan.sizes)
 
 
-def _loop_operations(stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]) -> float:
-    """Operations that a stage's loops are worth."""
-    lanes = machine.lanes(computed_bytes(stage)), machine.lanes(stage.dtype.size)
-    return _operations_of(stage, estimates, loops, *lanes)
-
-
-@once_a_stage
-def _operations_of(
-    stage: Stage, estimates: Mapping[str, int], loops: LoopPlan, computed: int, stored: int
-) -> float:
-    """The same, found once for all groups in which the stage has these loops; lanes of its vectors."""
-    each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
-    each *= short_rows_slowdown(stage, loops, computed, VECTOR_SHARE)
-    return each + starting_operations(stage, loops, estimates, stored)
-
-
 def _cost_on(
     demand: _Demand, machine: Machine, estimates: Mapping[str, int], threads: int, level: int
 ) -> PlanCost:
@@ -176,7 +163,7 @@ def _cost_on(
         _nest_operations(stage, loops, share, estimates, machine, widest, threads) * often
         for stage, loops, often, share in demand.others
     )
-    peak = machine.peak_flops(widest, threads) * tiling.share / waiting(demand.pieces, threads)
+    peak = machine.peak_flops(widest, threads) * VECTOR_SHARE / waiting(demand.pieces, threads)
     moved = demand.moved + threads * tiling.private
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
     return PlanCost(

@@ -5,11 +5,12 @@ What is written there is proved on exact relations once plans are known (`polyma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
 from polymat.plan.tile import Plan, TilePlan
 
 
@@ -24,6 +25,26 @@ def kept_in_place(pipeline: Pipeline) -> Iterator[tuple[Stage, str]]:
         behind = pipeline.stages[pipeline.stages.index(stage) + 1 :]
         if _reads_own_point(stage, old) and not any(_reads(other, old) for other in behind):
             yield stage, old
+
+
+def unchanged_parts(pipeline: Pipeline, plan: Plan) -> Mapping[str, frozenset[int]]:
+    """The parts of stages, by number, that say that points of a state stay as they are: nobody computes them.
+
+    before:  a(i, j) = a_1(i, j) - q(i) * r(j) where k <= j, else a_1(i, j), in the place of a_1
+    after:   columns from k on
+    """
+    apart = {stage.name for stage in planes_apart(pipeline, plan)}
+    found = {}
+    for stage, old in kept_in_place(pipeline):
+        own = tuple(map(Affine.name, stage.dims))
+        parts = (
+            number
+            for number, part in enumerate(stage.parts)
+            if isinstance(part.expr, Load) and part.expr.source.name == old and part.expr.indices == own
+        )
+        if stage.name not in apart:
+            found[stage.name] = frozenset(parts)
+    return found
 
 
 def planes_apart(pipeline: Pipeline, plan: Plan) -> tuple[Stage, ...]:

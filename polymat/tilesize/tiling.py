@@ -15,7 +15,7 @@ from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
-from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
+from polymat.tilesize.stagework import own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
 from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
 
@@ -37,7 +37,7 @@ class TileDemand:
     tiles keep in its share of the last one.  private: bytes of a thread's copies.  padded: bytes to and from
     scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
-    of stages that others read in a scratchpad.  near: these stages.  share: of the peak that its loops reach.
+    of stages that others read in a scratchpad.  near: these stages.
     starts: bytes that the starts of short runs of results are worth, for each byte.  passed: those of
     packed operands of products, which each tile reads anew, from the level `passed_level` that holds them.
     """
@@ -53,7 +53,6 @@ class TileDemand:
     ends: float = 0.0
     copies: float = 0.0
     near: frozenset[str] = frozenset()
-    share: float = VECTOR_SHARE
     starts: float = 0.0
     passed: float = 0.0
     passed_level: int = 2
@@ -85,7 +84,6 @@ def tiling_of(
         sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates, repeats) for m in plan.members),
         sum(prod(stage_extents(by_name[m.stage], estimates)) for m in plan.members if m.copied),
         frozenset(m.stage for m in plan.members if m.copied and fits),
-        VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
         max((_run_starts(m, plan, by_name[m.stage], machine, estimates) for m in plan.members), default=0.0),
         (passed := _passed_bytes(plan, estimates)) * prod(repeats),
         max(2, nearest_level(machine, passed)),  # rows of a tile and their results fill the first

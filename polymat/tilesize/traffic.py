@@ -6,15 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf, prod
 
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import InputArray, Stage
-from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.graph.stage import Accumulation, InputArray, Stage, loads_of
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent, stage_extents
 from polymat.plan.tile import Plan
-from polymat.tilesize.stagework import part_points
+from polymat.tilesize.stagework import part_points, points
 from polymat.tilesize.stateplanes import kept_in_place, planes_apart
+from polymat.tilesize.touched import touched_bytes
 
 
 def traffic(
@@ -26,27 +25,29 @@ def traffic(
     line_bytes: int,
     near: Collection[str] = (),
     again: bool = False,
+    whole: bool = False,
 ) -> float:
     """Bytes of all arrays that a group touches outside its scratchpads, each once.
 
     line_bytes: of the lines that caches fetch.  near: arrays that are read where they do not leave the cache,
     or are counted elsewhere.  again: nothing stays there between two stages, so each of them reads its arrays
-    anew.
+    anew.  whole: sums count for all of what they read, since other steps read the rest.
     """
     inputs = {array.name: array for array in pipeline.inputs}
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
     read: dict[str, float] = {}
     for stage in stages:
-        for name, most in _sources(stage, estimates, line_bytes):
+        for name, touched in _sources(stage, estimates, line_bytes):
             if name in near or (name in scratch and name not in inputs):
                 continue
-            whole = (
+            most = inf if whole and stage.is_reduction else touched
+            all_of_it = (
                 input_bytes(inputs[name], estimates)
                 if name in inputs
                 else array_bytes(pipeline.stage(name), estimates)
             )
             before = read.get(name, 0.0)
-            read[name] = before + min(most, whole) if again else min(before + most, whole)
+            read[name] = before + min(most, all_of_it) if again else min(before + most, all_of_it)
     return total + sum(read.values())
 
 
@@ -54,28 +55,20 @@ def traffic(
 def _sources(stage: Stage, estimates: Mapping[str, int], line_bytes: int) -> tuple[tuple[str, float], ...]:
     """The arrays that a stage reads, with the bytes of each at most: a border, or a last step, may be all.
 
-    Of every so many-th element what lies between in the same line is read as well.
+    Sums whose ranges data say may read all.
     """
     found = dict.fromkeys((load.source.name for load in stage.loads()), 0.0)
-    if stage.is_reduction:
+    if stage.segments is not None:
         return tuple((name, inf) for name in found)
-    for part in stage.parts:
-        count = part_points(stage, part, estimates)
-        for load in walk(part.expr):
-            if isinstance(load, Load):
-                size = load.dtype.size * _apart(load, stage.dims)
-                found[load.source.name] += count * min(size, line_bytes)
+    for item in stage.definitions():
+        if isinstance(item, Accumulation):
+            dims, box, count = item.dims, item.box, points(item.box, estimates)
+        else:
+            dims, box, count = stage.dims, stage.box, part_points(stage, item, estimates)
+        lengths = {dim: extent(high - low + 1, estimates) for dim, (low, high) in zip(dims, box, strict=True)}
+        for load in loads_of(item):
+            found[load.source.name] += touched_bytes(load, lengths, count, line_bytes)
     return tuple(found.items())
-
-
-def _apart(load: Load, dims: Collection[str]) -> int:
-    """How far elements that loops read one after the other are apart, along the innermost dimension.
-
-    The nearest ones: windows that begin at 256 i have all elements at 256 i + j.  Sizes move nothing.
-    """
-    terms = load.indices[-1].terms if load.indices else ()
-    moving = (abs(factor) for atom, factor in terms if not isinstance(atom, str) or atom in dims)
-    return min(moving, default=1)
 
 
 @once_a_stage
@@ -101,7 +94,8 @@ def home_level(
     States that a step changes in place are one array each, but for those that a plan keeps apart.
     """
     once = {stage.name for stage in pipeline.stages} | {old for _, old in kept_in_place(pipeline)}
-    moved = traffic(pipeline, pipeline.stages, set(), estimates, line_bytes=machine.line_bytes, near=once)
+    lines = machine.line_bytes
+    moved = traffic(pipeline, pipeline.stages, set(), estimates, line_bytes=lines, near=once, whole=True)
     if plan is not None:
         moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))
     return nearest_level(machine, moved)

@@ -52,7 +52,9 @@ def test_loops_run_over_slices() -> None:
 
 def test_a_block_has_a_plane_for_each_of_its_steps() -> None:
     described = KERNEL.builds["sums"]()
-    asked = request_for(described.outputs[0], inputs=list(described.inputs))  # R alone: Q has two planes
+    sizes = dict(zip(described.sizes, (160, 240), strict=True))
+    R = described.outputs[0]  # by itself: Q has two planes
+    asked = request_for(R, inputs=list(described.inputs), estimates=sizes, options=Options(threads=1))
     level = next(level for name, level in levels(replace(asked, machine=HASWELL)) if name == "skews")
     assert isinstance(level, Stepwise)
     (column,) = (held for held in level.held if held.name == "Q")

@@ -109,7 +109,7 @@ def test_a_large_grid_is_not_cut_into_short_runs() -> None:
     _, schedule = decided(list(program.build().outputs), Options(threads=1), dict(program.sizes["PAPER"]))
     (plan,) = (plan for plan in schedule.plans if "by" in plan.group.stages)
     assert isinstance(plan, TilePlan)
-    assert plan.group.stages == ("bz", "bx", "by")
+    assert plan.group.stages[:3] == ("bz", "bx", "by")
     assert plan.dims[0] != "gy"
 
 

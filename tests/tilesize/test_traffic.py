@@ -17,18 +17,20 @@ LARGE = {"N": 1 << 20}
 LINE = 64
 
 READS: dict[str, tuple[Any, float]] = {
-    "neighbours": (lambda x: x(32 * i + j), 4),
-    "windows": (lambda x: x(256 * i + j), 4),
-    "every other one": (lambda x: x(2 * j), 8),
-    "a line each": (lambda x: x(1000 * j), LINE),
-    "backwards": (lambda x: x(2 * N - 1 - j), 4),
+    "neighbours": (lambda x: x(32 * i + j), 320 * 4),
+    "windows": (lambda x: x(256 * i + j), 320 * 4),
+    "windows that overlap": (lambda x: x(i + j), 41 * 4),
+    "every other one": (lambda x: x(64 * i + 2 * j), 320 * 8 - 4),
+    "a line each": (lambda x: x(1000 * i + 31 * j), 320 * LINE),
+    "a row for all": (lambda x: x(2 * N - 1 - j), 32 * 4),
+    "halves": (lambda x: x(j // 2), 16.5 * 4),
 }
 
 
 @pytest.mark.parametrize("name", READS)
 def test_what_is_read_of_a_large_array(name: str) -> None:
-    """By 10 x 32 points, the bytes for each of them beside those of the result."""
-    read, each = READS[name]
+    """By 10 x 32 points, the bytes beside those of the result: each element once."""
+    read, touched = READS[name]
     x = pm.Vector(pm.Float, "x", [2 * N])
     some = pm.Function(([i, j], [pm.Interval(pm.Int, 0, 9), pm.Interval(pm.Int, 0, 31)]), pm.Float, "some")
     some.defn = [read(x) * 2.0]
@@ -36,4 +38,20 @@ def test_what_is_read_of_a_large_array(name: str) -> None:
     pipeline = compiled_levels(some, inputs=[x], constraints=[sizes], estimates={N: LARGE["N"]})["built"]
     assert isinstance(pipeline, Pipeline)
     moved = traffic(pipeline, pipeline.stages, set(), LARGE, line_bytes=LINE)
-    assert moved == 320 * (4 + each)
+    assert moved == pytest.approx(320 * 4 + touched)
+
+
+def test_a_sum_reads_what_its_loops_reach() -> None:
+    """A row of a matrix at one place, and a line for each element of a column; elsewhere all may be read."""
+    A, k = pm.Matrix(pm.Double, "A", [N, N]), pm.Parameter(pm.Int, "k")
+    row = pm.Reduction(([], []), ([j], [pm.Interval(pm.Int, 0, 99)]), pm.Double, "row")
+    row.defn = [pm.Reduce(row(), A(k, j), pm.Op.Sum)]
+    column = pm.Reduction(([], []), ([j], [pm.Interval(pm.Int, 0, 99)]), pm.Double, "column")
+    column.defn = [pm.Reduce(column(), A(j, k), pm.Op.Sum)]
+    sizes = [pm.Condition(N, ">=", 100), pm.Condition(k, ">=", 0), pm.Condition(k, "<", N)]
+    for stage, touched in ((row, 800), (column, 100 * LINE)):
+        pipeline = compiled_levels(stage, inputs=[A, k], constraints=sizes, estimates={N: 1000})["built"]
+        assert isinstance(pipeline, Pipeline)
+        asked = {"N": 1000, "k": 5}
+        assert traffic(pipeline, pipeline.stages, set(), asked, line_bytes=LINE) == 8 + touched
+        assert traffic(pipeline, pipeline.stages, set(), asked, line_bytes=LINE, whole=True) == 8 + 8e6

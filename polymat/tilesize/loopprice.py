@@ -1,0 +1,125 @@
+"""The time of a stage's loops, by what its points demand and what a core does in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from polymat.dataclass import dataclass
+from polymat.graph.operations import VECTOR_BYTES
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.model.estimates import once_a_stage
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import Plan, TilePlan
+from polymat.poly.staggered import ROWS
+from polymat.tilesize.pointdemand import PointDemand, point_demands
+from polymat.tilesize.shortloops import computed_bytes, short_rows_slowdown, starting_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, points, stage_operations
+
+OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
+DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Seconds of a core for what loops are made of.
+
+    instruction: of arithmetic, of a vector or of one number.  division: of a vector.  load: of a vector, or
+    of one number.  byte: of neighbours that are loaded or stored by vectors, most of which cross a line of
+    the cache where they are as long as one.  latency: until a multiply-add can be used.  lanes: of vectors.
+    """
+
+    instruction: float
+    division: float
+    load: float
+    byte: float
+    latency: float
+    lanes: int
+
+    @staticmethod
+    def of(machine: Machine, element_bytes: int) -> Rates:
+        """Those of vectors of such elements."""
+        lanes, vector = machine.lanes(element_bytes), machine.vector_bits // 8
+        load = vector / machine.bandwidth(1)
+        instruction = 2.0 * lanes / machine.peak_flops(element_bytes)
+        return Rates(
+            instruction,
+            DIVISION * instruction * max(1.0, vector / VECTOR_BYTES),
+            load,
+            load / vector * (1.0 + vector / machine.line_bytes),
+            machine.fma_latency / machine.hertz,
+            lanes,
+        )
+
+    def by_vectors(self, point: PointDemand) -> float:
+        """Of a point that is independent of others."""
+        computing = (point.instructions / self.lanes + point.singles) * self.instruction
+        computing = max(computing, point.divisions * self.division / self.lanes)
+        moving = point.bytes * self.byte + point.apart * self.load
+        return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
+
+    def in_order(self, point: PointDemand, rows: int) -> float:
+        """Of a point by single numbers that waits for the one before; those of so many rows take turns."""
+        computing, moving = point.instructions * self.instruction, point.accesses * self.load
+        dividing = point.divisions * DIVISION * self.instruction
+        return max(computing, moving, dividing, point.chain * self.latency / rows)
+
+
+def loop_operations(
+    plan: Plan,
+    stage: Stage,
+    loops: LoopPlan,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    widest: int,
+    unchanged: Collection[int] | None = None,
+) -> float:
+    """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
+
+    unchanged: the parts, by number, that nobody computes.  Stages in one loop over rows have what they load
+    in registers.  Sums count by their operations: which of their loops is best is what register blocks and
+    libraries are compared with, and nothing measured says how near to the peak they come.
+    """
+    starting = starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
+    if loops.adds_up or loops.kind == "scatter":
+        return stage_operations(stage, estimates) * loop_slowdown(loops, 1) + starting
+    rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
+    rows, registers = loops.unroll, None
+    if isinstance(plan, TilePlan) and plan.row_loop is not None:
+        rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
+    skipped = frozenset(unchanged or ())
+    seconds = _seconds(stage, estimates, loops, along, rows, rates, skipped, registers)
+    return seconds * machine.peak_flops(widest) * VECTOR_SHARE + (starting if registers is None else 0.0)
+
+
+def _together(plan: Plan, stage: Stage, loops: LoopPlan) -> str | None:
+    """The dimension of which several points of a stage run together."""
+    if not isinstance(plan, TilePlan):
+        return loops.parallel
+    return next(each for each in plan.members if each.stage == stage.name).dims[loops.block]
+
+
+@once_a_stage
+def _seconds(
+    stage: Stage,
+    estimates: Mapping[str, int],
+    loops: LoopPlan,
+    along: str | None,
+    rows: int,
+    rates: Rates,
+    unchanged: frozenset[int],
+    registers: frozenset[str] | None,
+) -> float:
+    """Of a stage's loops, found once for all groups in which it has these."""
+    counts = [
+        0.0 if number in unchanged else part_points(stage, part, estimates)
+        for number, part in enumerate(stage.parts)
+    ]
+    counts += [points(item.box, estimates) for item in stage.accumulations]
+    pairs = [*zip(counts, point_demands(stage, loops, along, rows, registers), strict=True)]
+    order = loops.recurrence
+    if order is not None and order.loops and order.runs_alone:
+        taking_turns = 1 if order.turns is None else ROWS
+        return sum(count * rates.in_order(each, taking_turns) for count, each in pairs)
+    slow = short_rows_slowdown(stage, loops, rates.lanes, VECTOR_SHARE)
+    return slow * sum(count * rates.by_vectors(each) for count, each in pairs)

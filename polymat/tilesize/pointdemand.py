@@ -1,0 +1,221 @@
+"""Demands of a point of a loop on a core: instructions, loads and stores of vectors, and waiting for results.
+
+before:  out(i) = a(i - 1) + 2.0 * a(i) + a(i + 1)
+after:   two instructions, since a multiplication and an addition are one; three loads and a store
+
+All are counted in the code and priced by what the machine's description, or `calibrate`, says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import product
+
+from polymat.dataclass import dataclass
+from polymat.graph.operations import function_operations
+from polymat.graph.stage import Accumulation, Part, Stage, loads_of
+from polymat.lang.affine import Affine, FloorDiv, computed_in
+from polymat.lang.expr import Binary, Expr, Load, Variable
+from polymat.lang.traverse import children
+from polymat.memo import remembered
+from polymat.model.describe import COMPLEX_OPERATIONS
+from polymat.plan.loops import LoopPlan
+
+DIVISION_WAITS = 3.0  # multiply-adds behind each other that take as long as one division
+
+PICKED, GATHERED = 2.0, 3.0  # instructions on an element that goes into a vector: its index, load and insert
+SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, and shuffled
+
+
+@dataclass(frozen=True, slots=True)
+class PointDemand:
+    """The demands of a point on a core.
+
+    instructions: of arithmetic.  divisions: which a unit of its own computes.  singles: instructions on
+    single numbers.  bytes: of neighbours, loaded and stored.  apart: elements that are loaded one by one.
+    accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds that wait
+    for each other, from what the point before has to what the next one needs.
+    """
+
+    instructions: float
+    divisions: float
+    singles: float
+    bytes: float
+    apart: float
+    accesses: float
+    chain: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """The loads of a point.
+
+    bytes: of neighbours.  shuffles: instructions that put these where they belong.  apart, singles: elements
+    that are loaded one by one, and instructions to put a vector together of them.
+    """
+
+    bytes: float
+    shuffles: float
+    apart: float
+    singles: float
+
+
+@remembered
+def point_demands(
+    stage: Stage, loops: LoopPlan, along: str | None, rows: int, registers: frozenset[str] | None = None
+) -> tuple[PointDemand, ...]:
+    """The demands of a point of each definition of a stage in these loops, sums last.
+
+    along, rows: the dimension of which so many points run together.  registers: what is not in memory, of
+    stages that run in one loop over vectors of a row; these read neighbours by shifting vectors.
+    """
+    return tuple(_demand(stage, loops, item, along, rows, registers) for item in stage.definitions())
+
+
+def _demand(
+    stage: Stage,
+    loops: LoopPlan,
+    item: Part | Accumulation,
+    along: str | None,
+    rows: int,
+    registers: frozenset[str] | None,
+) -> PointDemand:
+    own = _own_names(stage, item)
+    inner = own.get(loops.vector or (loops.order[-1] if loops.order else ""), "")
+    dims = item.dims if isinstance(item, Accumulation) else stage.dims
+    if inner not in dims:
+        inner = dims[-1] if dims else ""
+    moving = _moving(item.expr, dims)
+    instructions = sum(function_operations(node) or _arithmetic(node) for node in moving)
+    sums = isinstance(item, Accumulation)
+    loads = list(loads_of(item))
+    together = own.get(along or "", ""), rows if along else 1
+    shifted = registers is not None or (loops.kind == "map" and loops.lanes > 1)
+    loaded = _loaded(loads, inner, together, registers or frozenset(), shifted=shifted)
+    in_registers = sums or stage.name in (registers or ())
+    moved = loaded.bytes + (0.0 if in_registers else stage.dtype.size)
+    instructions += loaded.shuffles + (1.0 if sums and not _is_product(item.expr) else 0.0)
+    each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
+    return PointDemand(
+        instructions * each,
+        each * sum(isinstance(node, Binary) and node.op == "/" for node in moving),
+        loaded.singles,
+        moved,
+        loaded.apart,
+        len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
+        max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
+    )
+
+
+def _own_names(stage: Stage, item: Part | Accumulation) -> dict[str, str]:
+    """For each dimension of the loops the name that a definition has for it."""
+    if not isinstance(item, Accumulation):
+        return {dim: dim for dim in stage.dims}
+    pairs = zip(stage.dims, item.target, strict=True)
+    return {dim: dim for dim in item.dims} | {dim: next(form.names(), "") for dim, form in pairs}
+
+
+def _arithmetic(node: Expr) -> float:
+    if isinstance(node, Binary) and node.op == "/" and node.dtype.kind in "fc":
+        return 0.0  # which divide beside the rest
+    if isinstance(node, Binary) and node.op in "+-" and (_is_product(node.left) or _is_product(node.right)):
+        return 0.0  # the product is counted
+    return 1.0
+
+
+def _is_product(expr: Expr) -> bool:
+    """Whether an addition takes it in."""
+    return isinstance(expr, Binary) and expr.op == "*" and expr.dtype.kind in "fc"
+
+
+def _moving(expr: Expr, dims: Collection[str]) -> list[Expr]:
+    """The operations that change from point to point: others stand before the loops."""
+    found: dict[int, Expr] = {}
+    for node in _children_first(expr):
+        names = (name for form in node.indices for name in form.names()) if isinstance(node, Load) else ()
+        own = isinstance(node, Variable) and node.name in dims
+        if own or any(name in dims for name in names) or any(id(each) in found for each in children(node)):
+            found[id(node)] = node
+    return [node for node in found.values() if children(node) and not isinstance(node, Load)]
+
+
+def _loaded(
+    loads: Sequence[Load],
+    inner: str,
+    rows: tuple[str, int],
+    registers: Collection[str],
+    *,
+    shifted: bool,
+) -> _Loaded:
+    """The loads of a point, each once for rows side by side: along which dimension, and how many.
+
+    shifted: those of a row that are neighbours are one, out of which the others are shuffled.
+    """
+    along, count = rows
+    near: dict[object, tuple[float, float, set[object]]] = {}
+    apart: dict[object, float] = {}
+    for load, number in product(loads, range(count)):
+        if not any(inner in form.names() for form in load.indices):
+            continue
+        forms = [form + number * form.coefficient(along) for form in load.indices]
+        place, step = (load.source.name, *forms), _step(forms[-1], inner)
+        if computed_in(forms) or step > SHUFFLED or any(inner in form.names() for form in forms[:-1]):
+            apart[place] = GATHERED if computed_in(forms) else PICKED
+            continue
+        row = (*place[:-1], forms[-1] - forms[-1].const) if shifted else place
+        size = 0.0 if load.source.name in registers else load.dtype.size * step
+        near.setdefault(row, (size, 0.0 if step == 1.0 else max(step, 1.0), set()))[2].add(place)
+    shuffled = sum(each * len(places) + len(places) - 1 for _, each, places in near.values())
+    return _Loaded(
+        sum(size for size, *_ in near.values()) / count,
+        shuffled / count,
+        len(apart) / count,
+        sum(apart.values()) / count,
+    )
+
+
+def _step(form: Affine, inner: str) -> float:
+    """By how much a form changes from point to point, in the mean: i // 2 by a half."""
+    total = 0.0
+    for atom, factor in form.terms:
+        if isinstance(atom, FloorDiv):
+            total += abs(factor) * _step(atom.numerator, inner) / atom.divisor
+        elif atom == inner:
+            total += abs(factor)
+    return total
+
+
+def _chain(expr: Expr, own: Collection[str]) -> float:
+    """Multiply-adds from a value of a stage to the next one; less than 0 where it reads none."""
+    known: dict[int, float] = {}
+    for node in _children_first(expr):
+        if isinstance(node, Load):
+            known[id(node)] = 0.0 if node.source.name in own else -1.0
+            continue
+        within = isinstance(node, Binary) and node.op in "+-"  # which take products in
+        inside = ((known[id(child)], within and _is_product(child)) for child in children(node))
+        longest = max((waits - taken if waits > 0.0 else waits for waits, taken in inside), default=-1.0)
+        known[id(node)] = longest if longest < 0.0 else longest + _waits(node)
+    return known[id(expr)]
+
+
+def _children_first(expr: Expr) -> list[Expr]:
+    """Every node once, behind all that it is made of."""
+    order: list[Expr] = []
+    stack, seen = [(expr, False)], set[int]()
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack += [(child, False) for child in children(node)]
+    return order
+
+
+def _waits(node: Expr) -> float:
+    """Multiply-adds that may wait for each other while a result is waited for."""
+    if isinstance(node, Binary) and node.op == "/":
+        return DIVISION_WAITS
+    return max(1.0, function_operations(node))

@@ -17,11 +17,12 @@ ROWS = 8  # at a time: their points fill most of the time that one of them waits
 NEAR = 4  # rows and columns that a point of a sweep reads at most ahead of it and behind
 
 
-def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
+def staggered(order: Order, statements: Sequence[Assignment], spare: int = 0) -> Order:
     """The order in which neighbouring rows take turns, where points of a row need those right before them.
 
-    Rows are the last loop but one.  The order itself where the innermost loop is parallel, where sums are
-    added up, where threads share another loop around all others, or where points are read that are not near.
+    Rows are the last loop but one.  spare: columns that they stay further behind each other than they must.
+    The order itself where the innermost loop is parallel, where sums are added up, where threads share
+    another loop around all others, or where points are read that are not near.
     """
     last = order.statements
     if last is None or last < 2 or last + 1 != len(order.parallel) or any(each.phase for each in statements):
@@ -33,7 +34,7 @@ def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
     behind = _behind(order, statements)
     if behind is None:
         return order
-    return _by_turns(order, 0 if alone else behind)
+    return _by_turns(order, 0 if alone else behind + spare)
 
 
 def _by_turns(order: Order, behind: int) -> Order:

@@ -9,7 +9,7 @@ from polymat.graph.group import Group
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine, FloorDiv
-from polymat.lang.expr import Load
+from polymat.lang.expr import Binary, Load
 from polymat.lang.traverse import walk
 from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
@@ -22,6 +22,7 @@ from polymat.poly.staggered import staggered
 IN_ORDER = "points run after those that they read"
 IN_TURNS = f"{IN_ORDER}; rows take turns, so that none waits for the point right before it"
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
+SPARE = 1  # columns more between rows that are lanes of a vector: it is shifted while the next turn runs
 SHORT_BYTES = 32  # of a row of addends, of known length, that is not worth a vector of its own
 
 
@@ -78,7 +79,7 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     order = find_order(statements, context)
     if isinstance(order, Circle):
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
-    order = pipelined(staggered(order, statements), statements)
+    order = pipelined(staggered(order, statements, SPARE if _divides(stage) else 0), statements)
     names = _level_names(stage, order)
     parallel = next((names[level] for level in order.loops if order.parallel[level]), None)
     reason = IN_ORDER if order.turns is None else IN_TURNS
@@ -91,6 +92,12 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         parallel = alone
         reason += f"; none reads at another {alone}, so each thread runs all loops for a part of its range"
     return LoopPlan(group, "recurrence", names, parallel, None, reason, order, outwards)
+
+
+def _divides(stage: Stage) -> bool:
+    """Whether points divide, which vectors do in less time than one point after the other."""
+    nodes = (node for part in stage.parts for node in walk(part.expr))
+    return any(isinstance(node, Binary) and node.op == "/" for node in nodes)
 
 
 def _level_names(stage: Stage, order: Order) -> tuple[str, ...]:

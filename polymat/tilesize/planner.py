@@ -52,6 +52,8 @@ def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine, *,
     shared: whether threads may share loops within it, which are entered again and again.
     """
     plan = unrolled(stage, plan_stage(group, stage, context))
+    if plan.recurrence is not None and plan.recurrence.turns is not None:
+        plan = replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.recurrence is not None and not shared:
         return replace(plan, parallel=None, outwards=False)
     plan = in_rows(stage, plan, machine, plan.parallel)

@@ -116,6 +116,18 @@ class RowTypes:
         """A constant of this vector type, computed anew where it is needed."""
         return CCall(f"_pm_row_here_{self.suffix}", (at,))
 
+    def gather(self, element: CExpr, apart: CExpr) -> CExpr:
+        """The vector of elements from one on, each so many behind the one before."""
+        return CCall(f"_pm_row_gather_{self.suffix}", (CUnary("&", element), apart))
+
+    def scatter(self, element: CExpr, apart: CExpr, value: CExpr) -> CExpr:
+        """Write a vector to elements from one on, each so many behind the one before."""
+        return CCall(f"_pm_row_scatter_{self.suffix}", (CUnary("&", element), apart, value))
+
+    def spread(self, element: CExpr) -> CExpr:
+        """The vector that has an element in every lane."""
+        return CCall(f"_pm_row_spread_{self.suffix}", (element,))
+
     def turn(self, address: CExpr) -> CExpr:
         """How many elements behind an address the next line begins."""
         return CCall(f"_pm_row_turn_{self.suffix}", (address,))
@@ -129,6 +141,7 @@ class RowPart(Enum):
     """A part of the C for vectors of rows; they are in the order of the text, each after what it uses."""
 
     VECTORS = "rows"
+    APART = "apart"  # vectors of elements that lie apart
     LINES = "lines"  # stores of parts and of whole lines
     SUMS = "sums"  # of rows in vectors
     TOTAL = "total"  # parts of a vector, and the sum of its lanes
@@ -162,6 +175,13 @@ def rows_text(types: RowTypes) -> str:
         "#endif",
     )
     return "\n".join([types.kernel("vectors"), *behind, ""])
+
+
+def apart_text(types: RowTypes) -> str:
+    """A piece of the prelude; it stands after that of `rows_text`."""
+    elements = [f"first[{lane} * apart]" for lane in range(types.lanes)]
+    stores = (f"{element} = value[{lane}]" for lane, element in enumerate(elements))
+    return types.kernel("apart", GATHERED=", ".join(elements), SCATTERED=", ".join(stores))
 
 
 @dataclass(frozen=True, slots=True)

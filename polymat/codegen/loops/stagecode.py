@@ -36,6 +36,7 @@ from polymat.codegen.loops.statements import (
 )
 from polymat.codegen.loops.stays import unless_in_place
 from polymat.codegen.loops.trailingloops import TrailingLoops
+from polymat.codegen.loops.turningloops import in_turns
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
 from polymat.graph.aligned import Member
@@ -274,7 +275,7 @@ class StageWriter(NestWriter):
         loops = LoopWriter if plan.trailing is None else TrailingLoops
         writer = loops(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(order.schedule, self.pipeline.context, plan.order, turns=order.turns)
-        return self.as_nest((stage,), plan, writer.block(nests), kind, ())
+        return self.as_nest((stage,), plan, in_turns(self, stage, plan, writer.block(nests)), kind, ())
 
     def _recurrence_part(
         self, stage: Stage, plan: LoopPlan, order: Order, along: str, kind: str

@@ -1,0 +1,108 @@
+"""Rows of sweeps that take turns as lanes of vectors: numbers are the interpreter's, whatever is read."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from benchmarks.polybench import seidel_2d
+from polymat import Case, Condition, Double, Function, Int, Interval, Options
+from polymat.codegen.program import Program
+from polymat.machine.model import Machine
+from polymat.machine.probe import probe
+from tests.fixed import NARROW, WIDE, compiled_levels, own_c
+
+M, N, T = (pm.Parameter(Int, name) for name in "MNT")
+t, i, j = (pm.Variable(Int, name) for name in "tij")
+A, B = (pm.Matrix(Double, name, [M, N]) for name in "AB")
+RESULT = "_pm_result0"
+SHAPES = ((0, 0), (1, 1), (1, 9), (9, 1), (7, 30), (10, 17), (11, 18), (13, 40), (17, 9), (26, 31), (35, 43))
+PROGRAMS = 8
+
+
+def field(value: Any, timed: bool) -> Function:
+    """A field that is swept over, given along its borders; at time T, or only once."""
+    dims, plane = [t, i, j] if timed else [i, j], [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
+    times = [Interval(Int, 0, T)] if timed else []
+    x = Function((dims, [*times, *plane]), Double, "x", default=A(i, j))
+
+    def at(before: int, row: int, column: int) -> Any:
+        return x(*([t - before] if timed else []), i + row, j + column)
+
+    inner = Condition(i, ">=", 2) & Condition(i, "<=", M - 2)
+    inner &= Condition(j, ">=", 2) & Condition(j, "<=", N - 3)
+    x.defn = [Case(inner & Condition(t, ">=", 1) if timed else inner, value(at))]
+    if not timed:
+        return x
+    last = Function(([i, j], plane), Double, "last")
+    last.defn = [x(T, i, j)]
+    return last
+
+
+def drawn(rng: random.Random, timed: bool) -> Function:
+    """A sweep by some of the elements near by, divided by what does not vanish."""
+    places = [(0, 0, -1), *((0, 0, -2) for _ in range(rng.randint(0, 1)))]
+    places += [(0, -1, rng.randint(-2, 2)) for _ in range(rng.randint(0, 3))]
+    if timed:
+        places += [(1, rng.randint(0, 1), rng.randint(0, 2)) for _ in range(rng.randint(1, 4))]
+        places += [(1, 1, rng.randint(-2, 2)) for _ in range(rng.randint(0, 2))]
+    rng.shuffle(places)
+    weights = [rng.choice((0.25, 0.5, -0.75)) for _ in places]
+    given = rng.random() < 0.4
+
+    def value(at: Any) -> Any:
+        total: Any = sum(w * at(*place) for w, place in zip(weights, places, strict=True))
+        return (total + B(i, j)) / (len(places) + A(i, j)) if given else -total / (0.5 + len(places))
+
+    return field(value, timed)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_random_sweeps(timed: bool, seed: int) -> None:
+    rng, vectors = random.Random(seed), 0
+    targets = ("native", "x86-64-v3") if probe().vector_bits == WIDE.vector_bits else ("native",)
+    for number in range(PROGRAMS):
+        options = Options(threads=rng.choice((1, 2)), target=rng.choice(targets))
+        made = drawn(rng, timed)
+        compiled = pm.compile(made, inputs=[A, B], name=f"sweep_{number}", options=options)
+        vectors += RESULT in compiled.source
+        for shape in SHAPES:
+            given = np.random.default_rng(number).random((2, *shape))
+            steps = {"T": rng.choice((0, 1, 4))} if timed else {}
+            found, expected = compiled(*given, **steps), compiled.reference(*given, **steps)
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+    assert vectors >= PROGRAMS // 4 or probe().vector_bits < NARROW.vector_bits
+
+
+def text_of(made: Function, machine: Machine, **options: Any) -> str:
+    program = compiled_levels(made, machine=machine, options=Options(**options))["codegen"]
+    assert isinstance(program, Program)
+    return own_c(program)
+
+
+@pytest.mark.parametrize(("machine", "vectors"), [(NARROW, 2), (WIDE, 1)])
+def test_eight_rows_are_the_lanes_of_vectors(machine: Machine, vectors: int) -> None:
+    """Of a turn the next elements are gathered; those above and below are shifted by a lane."""
+    (made,) = seidel_2d.build().outputs
+    text = text_of(made, machine)
+    assert text.count(f"const _pm_row_f64 _pm_result{vectors - 1} =") == text.count(RESULT) // 3 > 0
+    assert f"_pm_result{vectors}" not in text
+    assert RESULT not in text_of(made, machine, vector=False)
+
+
+KEPT = {
+    "nothing to divide": lambda at: 0.5 * at(0, 0, -1) + 0.25 * at(0, -1, 0) + A(i, j),
+    "a row two above": lambda at: (at(0, 0, -1) + at(0, -2, 0) + at(0, -1, 1) + at(0, -1, -1)) / 3.0,
+    "least of two": lambda at: pm.Min(at(0, 0, -1), at(0, -1, 1)) / 3.0,
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_stays_as_it_is(name: str) -> None:
+    """What is quick point by point, reads rows that no shift brings near, or has no vectors here."""
+    value = KEPT[name]
+    assert RESULT not in text_of(field(value, timed=False), WIDE)

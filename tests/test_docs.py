@@ -56,6 +56,24 @@ def test_commands_are_ones_that_there_are() -> None:
     assert {"demo", "test", "golden", "bench"} <= set(seen)
 
 
+def spelled(text: str) -> str:
+    """A text without what formatting adds: spaces, and commas before what closes."""
+    return re.sub(r"\s+|,(?=\s*[)\]}])", "", text)
+
+
+def test_the_routine_that_howto_adds_stands_in_the_files_that_it_names() -> None:
+    text = (DOCS / "howto.md").read_text("utf-8").partition("## Add a pass")[0]
+    changed = set()
+    for match in re.finditer(r"```diff\n(.*?)^```", text, re.M | re.S):
+        file = re.findall(r"`(polymat/[\w/]+\.py)`", text[: match.start()])[-1]
+        whole = spelled((ROOT / file).read_text("utf-8"))
+        for part in match[1].split("…\n"):
+            lines = [line[1:] for line in part.splitlines()]
+            assert spelled("\n".join(lines)) in whole, f"{file} lacks\n{part}"
+        changed.add(file)
+    assert len(changed) == 4  # three files and a row
+
+
 @pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="Sphinx is not installed: make docs")
 def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     command = [

@@ -1,7 +1,7 @@
 """The routines of BLAS that calls may be of, one row each: all that is said of a routine alone.
 
 What a row does not hold is code: a matcher in `polymat.idiom` finds the calls, a writer in
-`polymat.codegen.routines` puts their arguments together, and a case in `polymat.runtime.blastest` tries the
+`polymat.codegen.routines` puts their arguments together, and a case in `polymat.runtime.blascases` tries the
 routine out.  With op(X) as the operands' `transposed` and `conjugated` say, and all sums over k, a row's
 formula says what the routine computes.
 """

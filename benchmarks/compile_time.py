@@ -34,8 +34,8 @@ print(time.perf_counter() - begin)
 LIMITS = {
     "import": 0.15,
     "compiler": 0.20,
-    "gemm cold": 1.5,
-    "gemm warm": 0.060,
+    "gemm cold": 1.0,
+    "gemm warm": 0.040,
     "3mm cold": 2.5,
     "60 stages": 10.0,
 }

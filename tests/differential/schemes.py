@@ -33,7 +33,7 @@ def random_scheme(
         largest = max(4 * unit, *tiles, 0)
         if tiles and rng.random() < 0.5:  # whole blocks, which copies then hold together
             tiles = [max(1, tile // (size * unit)) * size * unit for tile in tiles]
-        tiles = [tile for tile in tiles if size * unit <= tile <= largest]
+        tiles = [tile for tile in dict.fromkeys(tiles) if size * unit <= tile <= largest]
         loops += [f"T({dim}, {tile})" for tile in tiles] + [f"R({dim})"]
     order = _merged(rng, loops)
     for array, dims in operands.items():

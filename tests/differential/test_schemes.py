@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import numpy as np
@@ -15,6 +16,7 @@ from polymat.runtime import toolchain
 from tests.differential.randomschemes import PATIENT, TOGETHER, WAYS, failures, is_said_by, misread
 from tests.differential.schememaker import Maker
 from tests.differential.schemeprograms import PROGRAMS, h, k, l, r, s, w
+from tests.differential.schemes import random_scheme
 from tests.tolerance import assert_close
 
 WRONG = 24
@@ -32,6 +34,14 @@ def test_random_schemes_compute_what_the_definition_says(
 
 def test_schemes_with_something_changed_are_schemes_or_say_what_is_wrong(seed: int) -> None:
     assert [*misread(seed, range(WRONG))] == []
+
+
+def test_tiles_that_are_drawn_in_tiles_are_smaller() -> None:
+    for number in range(300):
+        text = random_scheme(Random(number), "ij", "k", {"A": "ik", "B": "kj"}, 8)
+        for dim in "ijk":
+            sizes = [int(size) for size in re.findall(rf"T\({dim}, (\d+)\)", text)]
+            assert sizes == sorted({*sizes}, reverse=True), text
 
 
 def test_what_runs_has_the_atoms_of_a_scheme() -> None:

@@ -50,8 +50,8 @@ class Sum:
 class SumWriter:
     """Writes what blocks of one contraction compute.
 
-    adds: whether sums are added to what the result holds.  begins: the first indices of summed dimensions
-    with loops outside of blocks, in whose first turns the result holds nothing yet.
+    adds: whether all sums are added to what the result holds.  begins: otherwise the first indices of summed
+    dimensions with loops outside of blocks, in whose first turns alone the result holds nothing yet.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class SumWriter:
         )
         if begun:
             return (If(reduce(lambda one, other: CBinary("&&", one, other), begun), written, added),)
-        return added if self.adds and not self.begins else written
+        return added if self.adds else written
 
     def _store(self, total: Sum, place: LoopPlace, *, adds: bool) -> tuple[Stmt, ...]:
         """Write a sum to the result, or add it."""

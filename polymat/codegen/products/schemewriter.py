@@ -59,8 +59,7 @@ class SchemeWriter:
         loops = SchemeLoops(copies, self.writer.needs)
         place = LoopPlace({dim: self._whole(dim) for dim in self.found.bounds})
         begins = {} if held else {dim: place.spans[dim].begin for dim in cut}
-        adds = held or bool(cut)
-        blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds, begins=begins)
+        blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=held, begins=begins)
         body = loops.around(atoms, count, place, blocks.block)
         nothing = None if held else _any_empty([place.spans[dim] for dim in cut])
         starts = self._starts() if held or nothing is not None else None

@@ -90,6 +90,25 @@ def test_the_first_turns_of_loops_over_summed_dimensions_write_the_result(scheme
         np.testing.assert_array_equal(result, np.einsum("iab,abj->ij", x, y))
 
 
+@pytest.mark.parametrize("first", [-2, 2])
+@pytest.mark.parametrize(
+    "scheme", ["[T(k, 3), R(i), R(j), R(k), U(i, 2)]", "[R(k), R(i), R(j), seq(k: 3 | 2)]"]
+)
+def test_first_turns_begin_where_the_sum_does(scheme: str, first: int) -> None:
+    i, j, k = (Variable(Int, name) for name in "ijk")
+    spans = [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1), Interval(Int, first, K + first - 1)]
+    out = Reduction(([i, j], spans[:2]), ([i, j, k], spans), pm.Double, "Z")
+    out.defn = [Reduce(out(i, j), 2 * A(i, k - first) * B(k - first, j), Op.Sum)]
+    options = pm.Options(scheme={"Z": scheme}, cflags=QUICK)
+    compiled = pm.compile(out, inputs=[A, B], options=options)
+    assert compiled.explain().groups[0].kind == "scheme"
+    for depth in (0, 1, 2, 3, 8):
+        a, b = np.arange(5.0 * depth).reshape(5, depth), np.arange(9.0 * depth).reshape(depth, 9)
+        result = np.full((5, 9), np.nan)
+        compiled(a, b, out=result)
+        np.testing.assert_array_equal(result, 2 * (a @ b))
+
+
 def test_sums_of_known_length_need_no_start() -> None:
     scheme = "[T(k, 2), R(i), R(j), R(k), U(i, 2)]"
     options = pm.Options(scheme={"C": scheme}, cflags=QUICK)

@@ -79,8 +79,11 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
         known = dict(zip((M, N, K, L), sizes, strict=True))
         shapes = [[extent(form, known) for form in shape] for shape in extents]
         arrays = [values.random(shape).astype(dtype.dtype) for shape in shapes]
-        results = zip(outputs, compiled(*arrays), compiled.reference(*arrays), strict=True)
-        for out, got, wanted in results:
+        results = compiled.reference(*arrays)
+        held = tuple(np.full_like(wanted, np.nan) for wanted in results)  # read by nobody
+        compiled(*arrays, out=held)
+        for out, got, wanted in zip(outputs, held, results, strict=True):
+            got[np.isnan(got) & (wanted == 0)] = 0  # around a domain nothing is written
             try:
                 assert_close(got, wanted, roundings=4 * sizes[2] * sizes[3] + 60, name=out.name)
             except AssertionError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from math import ceil, prod
 
 from polymat.dataclass import dataclass
@@ -15,6 +16,7 @@ from polymat.model.assumed import UNKNOWN_EXTENT
 from polymat.model.estimates import once_a_stage
 from polymat.model.loopnest import Dim, LoopNest, Statement
 from polymat.model.reference import Reference
+from polymat.model.segmentrows import segment_rows
 
 Placement = Mapping[str, str | Affine]
 Placed = tuple[tuple[str, str | Affine], ...]
@@ -26,7 +28,8 @@ COMPLEX_OPERATIONS = 4  # real operations of a complex one: two for an addition,
 class _Piece:
     """One right-hand side of a stage.
 
-    placed: own dimension -> form over the group's dimensions.
+    placed: own dimension -> form over the group's dimensions.  moved: where elements are whose dimension is
+    that of rows of data.
     """
 
     stage: Stage
@@ -36,6 +39,7 @@ class _Piece:
     expr: Expr
     accumulates: bool
     placed: Mapping[str, Affine]
+    moved: Mapping[str, Affine] = field(default_factory=dict)
 
 
 def stage_nest(stage: Stage, estimates: Mapping[str, int], *, live_out: bool = True) -> LoopNest:
@@ -154,6 +158,10 @@ def _placed(
 
 def _statement(piece: _Piece, estimates: Mapping[str, int]) -> Statement:
     extents, share = _extents(piece, estimates)
+    if piece.accumulates:
+        extents, existing, places = segment_rows(piece.stage, piece.dims, extents)
+        share *= existing
+        piece = replace(piece, moved=places)
     dims: dict[str, int] = {}
     for own in (*_target_dims(piece), *piece.dims):
         for name, extent in _group_extents(piece.placed[own], extents[own]):
@@ -205,7 +213,8 @@ def _target_dims(piece: _Piece) -> tuple[str, ...]:
 def _indices(forms: Sequence[Affine], piece: _Piece, estimates: Mapping[str, int]) -> tuple[Affine, ...]:
     """Indices over the group's dimensions; what is computed from data counts as what does not move."""
     plain = without_computed(forms)
-    return tuple(_with_sizes(form, piece.dims, estimates).substitute(piece.placed) for form in plain)
+    own = (_with_sizes(form, piece.dims, estimates).substitute(piece.moved) for form in plain)
+    return tuple(form.substitute(piece.placed) for form in own)
 
 
 def _with_sizes(form: Affine, dims: Sequence[str], estimates: Mapping[str, int]) -> Affine:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from math import lcm
 
 from polymat.errors import InternalError
@@ -15,7 +17,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
 from polymat.poly.blockwise import blocks_are_parallel
 from polymat.poly.domain import Domain
-from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
+from polymat.poly.order import Assignment, Circle, Order, accumulation_is_parallel, find_order
 from polymat.poly.pipelined import pipelined
 from polymat.poly.staggered import staggered
 
@@ -79,7 +81,8 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     order = find_order(statements, context)
     if isinstance(order, Circle):
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
-    order = pipelined(staggered(order, statements, SPARE if _divides(stage) else 0), statements)
+    order = staggered(order, statements, SPARE if _divides(stage) else 0)
+    order = pipelined(order, statements) if _has_every_step(stage, statements) else order
     names = _level_names(stage, order)
     parallel = next((names[level] for level in order.loops if order.parallel[level]), None)
     reason = IN_ORDER if order.turns is None else IN_TURNS
@@ -92,6 +95,14 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         parallel = alone
         reason += f"; none reads at another {alone}, so each thread runs all loops for a part of its range"
     return LoopPlan(group, "recurrence", names, parallel, None, reason, order, outwards)
+
+
+def _has_every_step(stage: Stage, statements: Sequence[Assignment]) -> bool:
+    """Whether something runs right before each step but the first of the box: threads wait for it."""
+    step, first = stage.dims[0], stage.box[0][0]
+    steps = reduce(Domain.union, (each.domain for each in statements)).onto([step])
+    begins = steps.subtract(steps.moved(step, 1))
+    return begins.subtract(begins.between(step, first, first + 1)).is_empty()
 
 
 def _divides(stage: Stage) -> bool:

@@ -72,3 +72,19 @@ def test_one_sweep_over_planes() -> None:
     for shape in ((0, 3, 4), (1, 1, 1), (5, 1, 7), (3, 11, 5), (9, 23, 6)):
         given = np.random.default_rng(7).random(shape)
         np.testing.assert_allclose(compiled(given), compiled.reference(given), rtol=1e-12)
+
+
+@pytest.mark.parametrize("begin", [0, 3])
+def test_steps_before_any_has_rows(begin: int) -> None:
+    """Threads wait only for steps that run: of those before the first rows there are none to wait for."""
+    A = pm.Matrix(Double, "A", [N, N])
+    box = [Interval(Int, 0, T), Interval(Int, 0, t - begin), Interval(Int, 0, N - 1)]
+    x = Function(([t, i, j], box), Double, "x", default=A(0, j))
+    inner = Condition(t, ">", begin) & Condition(i, ">=", 1) & Condition(i, "<=", t - begin - 2)
+    near = x(t, i, j - 1) + x(t, i - 1, j) + x(t - 1, i + 1, j)
+    x.defn = [Case(inner & Condition(j, ">=", 1), near / 4)]
+    compiled = pm.compile(x, inputs=[A], name="later", options=SHARED)
+    assert ("by turns, each behind the one before" in str(compiled.explain())) == (begin == 0)
+    for steps in (begin, 9, 40):
+        given = np.random.default_rng(steps).random((5, 5))
+        np.testing.assert_allclose(compiled(given, T=steps), compiled.reference(given, T=steps), rtol=1e-12)

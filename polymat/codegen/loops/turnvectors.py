@@ -129,6 +129,8 @@ class LaneTurn:
         if row == 0:
             for other in (-1, 1):
                 turns += self._anew(other)
+            if min(turns, default=0) < 0:
+                turns.append(-1)  # results come in there, and are handed on
         return range(min(turns), max(turns) + 1) if turns else range(0)
 
     def _anew(self, row: int) -> list[int]:

@@ -78,6 +78,23 @@ def test_random_sweeps(timed: bool, seed: int) -> None:
     assert vectors >= PROGRAMS // 4 or probe().vector_bits < NARROW.vector_bits
 
 
+FAR = {
+    "two columns before": lambda at: (at(0, 0, -2) + at(0, -1, 0)) / 3.0,
+    "two columns before, and of the row above": lambda at: (at(0, 0, -2) + at(0, -1, -2)) / 3.0,
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_results_are_read_later_only(name: str) -> None:
+    """Results of a turn come in where none is read yet, and are handed on to where they are."""
+    options = Options(threads=1)
+    assert RESULT in text_of(field(FAR[name], timed=False), WIDE)
+    compiled = pm.compile(field(FAR[name], timed=False), inputs=[A, B], name="later", options=options)
+    for shape in SHAPES:
+        given = np.random.default_rng(1).random((2, *shape))
+        np.testing.assert_allclose(compiled(*given), compiled.reference(*given), rtol=1e-11)
+
+
 def text_of(made: Function, machine: Machine, **options: Any) -> str:
     program = compiled_levels(made, machine=machine, options=Options(**options))["codegen"]
     assert isinstance(program, Program)

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     For,
     Id,
+    If,
     Literal,
     Stmt,
     Subscript,
@@ -170,12 +171,15 @@ class _Together:
         several = [self._row(plus(Id(self._variable), k), k) or () for k in range(ROWS)]
         inside = CBinary("<", Id(self._variable), Id(REST))
         turn = Literal(str(ROWS))
-        return (
+        loops = (
             *self._held(),
-            *(Declare(self.types.vector, self._sums(*each), _ZERO) for each in self._all_sums),
             Declare("const ptrdiff_t", REST, rest),
             For(self._variable, self.made.start, inside, turn, tuple(s for each in several for s in each)),
             For(self._variable, Id(REST), loop.condition, Literal("1"), row),
+        )
+        return (
+            *(Declare(self.types.vector, self._sums(*each), _ZERO) for each in self._all_sums),
+            If(CBinary("<", self.made.start, end), loops),  # of no rows nothing may be read
             *map(self._end, self._vectors),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import free_name
-from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load
 from polymat.lang.reduction import Op
@@ -58,15 +58,19 @@ def order_of(expr: Expr) -> tuple[str, ...]:
 
 
 def reads_inside(stage: Stage, pipeline: Pipeline) -> bool:
-    """Whether a new stage reads within the arrays of a pipeline, at whatever points it has."""
+    """Whether a new stage reads elements that a pipeline has, at whatever points it has."""
+    boxes: dict[str, Bounds] = {
+        array.name: tuple((Affine(), extent - 1) for extent in array.extents) for array in pipeline.inputs
+    }
+    boxes |= {each.name: each.box for each in pipeline.stages}
     for domain, expr in stage.expressions():
         where = domain.assume(pipeline.context)
         for load in loads_in(expr):
-            extents = pipeline.extents.get(load.source.name)
-            if extents is None:
+            bounds = boxes.get(load.source.name)
+            if bounds is None:
                 continue
-            names = [f"d{k}" for k in range(len(extents))]
-            box = Domain.box(domain.params, names, [(Affine(), each - 1) for each in extents])
+            names = [f"d{k}" for k in range(len(bounds))]
+            box = Domain.box(domain.params, names, bounds)
             if not Access.of(where, load.indices).outside(box).is_empty():
                 return False
     return True

@@ -138,3 +138,14 @@ def test_two_places_of_different_values_are_kept_apart() -> None:
     value = looked_up() - looked_up(other)
     assert names(value) == ("out_places", "out")
     check(value)
+
+
+def test_rows_that_a_choice_alone_keeps_from_being_read() -> None:
+    """The first row has no elements to look up, and a stage for all places would read there."""
+    places = pm.Variable(Int, "p")
+    table = Function(([I, places], [interval(1, H), interval(0, BINS)]), Float, "table")
+    table.defn = [pm.Sqrt(GRID(I // CELL, 0, places)) + GRID(I // CELL, 1, places + 1)]
+    both = table(I, LEVEL) * table(I, LEVEL) + table(I // 2 + 1, LEVEL)
+    value = Select(Condition(I, ">=", 1), both, IMAGE(I, J))
+    assert "out_places" not in names(value)
+    check(value)

@@ -16,6 +16,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import CastExpr, Expr, Load
 from polymat.lang.traverse import names_of
+from polymat.tilesize.plain import own_names
 
 FROM, TO = "_pm_from", "_pm_to"
 
@@ -39,7 +40,8 @@ def between_bounds(
     """
     assert stage.segments is not None, "asked for stages that have segments"
     item = stage.accumulations[0]
-    point = bodies.loop_point(item.dims)
+    loops = _loops(stage)
+    point: dict[str, CExpr] = {dim: Id(bodies.index_name(loop)) for dim, loop in loops.items()}
 
     def value(expr: Expr) -> CExpr:
         return bodies.writer(point).value(expr)
@@ -53,11 +55,19 @@ def between_bounds(
         )
         for each in stage.segments.dims
     }
-    clipping = _Clipping(
-        along, whole, value, {bodies.index_name(dim): dim for dim in item.dims}, needs, {}, []
-    )
+    indices = {bodies.index_name(loop): dim for dim, loop in loops.items()}
+    clipping = _Clipping(along, whole, value, indices, needs, {}, [])
     body = with_changed(statements, clipping.changed)
     return body if clipping.done == dict.fromkeys(along, True) else None
+
+
+def _loops(stage: Stage) -> dict[str, str]:
+    """The loop along each dimension of a sum: those along the result bear the names that it has there."""
+    (item,) = stage.accumulations
+    loops = dict(zip(item.dims, item.dims, strict=True))
+    if item.is_aligned:
+        loops |= {own: dim for dim, own in own_names(stage, item).items()}
+    return loops
 
 
 def _is_inside(bounds: Sequence[Expr], box: tuple[Affine, Affine], bodies: BodyWriter) -> bool:
@@ -94,6 +104,14 @@ def rows_of(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] |
         return None
     address = plus(Id(bodies.array(first.source.name)), offset.const)
     return first.dtype.suffix, address
+
+
+def rows_of_loop(stage: Stage, loop: str, bodies: BodyWriter) -> tuple[str, CExpr] | None:
+    """The rows along a loop, by its name, as `rows_of` has them."""
+    if stage.segments is None:
+        return None
+    along = next((dim for dim, name in _loops(stage).items() if name == loop), None)
+    return None if along is None else rows_of(stage, along, bodies)
 
 
 def all_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:

@@ -21,7 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.segmentloops import all_rows, between_bounds, rows_of, without_choice
+from polymat.codegen.loops.segmentloops import all_rows, between_bounds, rows_of_loop, without_choice
 from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
@@ -227,7 +227,7 @@ class StageWriter(NestWriter):
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":
             return nest
-        return replace(nest, balance=rows_of(stage, plan.parallel, self.bodies))
+        return replace(nest, balance=rows_of_loop(stage, plan.parallel, self.bodies))
 
     def _at_one_place(self, stage: Stage) -> set[tuple[str, str]]:
         """The arrays, by their names in C, over which a stage may be written, each with that of the stage."""

@@ -65,7 +65,7 @@ class Options:
     private: let every thread add up sums in a copy of its own where a summed dimension is shared out.
     tile: loops over tiles at all; without them nothing is fused or private.
     tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
-    the last one counts for all further dimensions; an `OptionError` where no tiles have so many.
+    the last one counts for all further dimensions; an `OptionError` where no tiled stage has so many.
     outwards: share out a recurrence's independent dimension around all its loops, so that threads meet once.
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam), and
     several rows of a sweep by turns, so that none waits for the point right before it.

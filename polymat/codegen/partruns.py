@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import Braces, Declare, For, Literal, Note, Return, Stmt
 from polymat.codegen.c.freenames import Free, free_of
@@ -42,13 +43,14 @@ class Rules:
 
     most: its lines.  ends: it may end the whole function.  whole: it changes no variable of others and leaves
     none, and copies of a statement for several points count as one line.  loops: it has a loop itself, since
-    it stands in one.
+    it stands in one.  last: nothing of the function comes behind the scope, and it has no result.
     """
 
     most: int
     ends: bool = False
     whole: bool = False
     loops: bool = False
+    last: bool = False
 
     def lines(self, statement: Stmt, depth: int) -> int:
         """The lines that count of a statement."""
@@ -93,8 +95,8 @@ def best_run(
 ) -> Run | None:
     """The run of neighbouring statements that saves most lines; before: what is known before the first."""
     seen = [
-        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, rules.ends), has_long_loop(each))
-        for each in statements
+        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, at_place), has_long_loop(each))
+        for each, at_place in zip(statements, _at_places(rules, len(statements)), strict=True)
     ]
     behind = [Free()]
     for each in reversed(seen):
@@ -129,10 +131,20 @@ def is_long(loop: For) -> bool:
     return int(bound.text) - int(loop.start.text) > WRITTEN_OUT
 
 
-def _ending(statement: Stmt, ends: bool) -> bool | None:
-    """Whether it may end the function, with an error alone; None where it may do so otherwise."""
+def _at_places(rules: Rules, count: int) -> list[Rules]:
+    """The conditions for each of so many statements: the last one alone ends its scope."""
+    return [replace(rules, last=rules.last and number == count) for number in range(1, count + 1)]
+
+
+def _ending(statement: Stmt, rules: Rules) -> bool | None:
+    """Whether it may end the function, with an error alone; None where it may do so otherwise.
+
+    A function that has no result, and nothing behind the statement, ends where a part ends that has it.
+    """
     returns = [each for each in every([statement]) if isinstance(each, Return)]
-    return None if returns and not (ends and all(map(_is_failure, returns))) else bool(returns)
+    if rules.last:
+        return False if all(each.value is None for each in returns) else None
+    return None if returns and not (rules.ends and all(map(_is_failure, returns))) else bool(returns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ class FunctionCutter:
         """The parts, and the function that calls them."""
         known = {each.name: KnownName(each.ctype) for each in self.function.parameters}
         head = HEAD + len(known) // 4
-        body = self._scope(self.function.body, known, self.most - head, 1, self.rules)
+        rules = replace(self.rules, last=self.function.returns == "void")
+        body = self._scope(self.function.body, known, self.most - head, 1, rules)
         return (*self.made, replace(self.function, body=body))
 
     def _scope(
@@ -91,8 +92,10 @@ class FunctionCutter:
         """Statements of at most so many lines, as far as they can be cut."""
         found: list[Stmt] = []
         known = dict(before)
-        for each in statements if rules.whole else self._apart(statements, depth):
-            found.append(self._inside(each, known, depth, rules))
+        apart = statements if rules.whole else self._apart(statements, depth)
+        for number, each in enumerate(apart, 1):
+            within = replace(rules, last=rules.last and number == len(apart) and not isinstance(each, For))
+            found.append(self._inside(each, known, depth, within))
             known = known_in(found[-1:], known)
         while sum(rules.lines(each, depth) for each in found) > room:
             run = best_run(found, before, depth, rules)

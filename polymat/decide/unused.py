@@ -88,12 +88,14 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
 
 
 def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
-    """Say where there are more sizes than any tiles have dimensions."""
-    tiled = [(each.plan.dims, each.at) for each in planned if isinstance(each.plan, TilePlan)]
-    dims, at = max(tiled, key=lambda each: len(each[0]))
-    if len(sizes) > len(dims):
-        text = f"Options.tile_sizes={sizes} has {len(sizes)} sizes, of which tiles take {len(dims)} at most"
-        raise OptionError(text, at=at, hint=f"outermost first they run along {', '.join(dims)}")
+    """Say where there are more sizes than any stage in tiles has dimensions, whatever of these are tiled."""
+    stages = [each.pipeline.stage(member.stage) for each in planned for member in each.plan.members]
+    most = max(stages, key=lambda stage: len(stage.dims))
+    if len(sizes) > len(most.dims):
+        text = (
+            f"Options.tile_sizes={sizes} has {len(sizes)} sizes, of which tiles take {len(most.dims)} at most"
+        )
+        raise OptionError(text, at=most.at, hint=f"outermost first they run along {', '.join(most.dims)}")
 
 
 def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:

@@ -100,7 +100,9 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
 def _has_every_step(stage: Stage, statements: Sequence[Assignment]) -> bool:
     """Whether something runs right before each step but the first of the box: threads wait for it."""
     step, first = stage.dims[0], stage.box[0][0]
-    steps = reduce(Domain.union, (each.domain for each in statements)).onto([step])
+    if any(each.domain.dims[:1] != (step,) for each in statements):
+        return False
+    steps = reduce(Domain.union, (each.domain.onto([step]) for each in statements))
     begins = steps.subtract(steps.moved(step, 1))
     return begins.subtract(begins.between(step, first, first + 1)).is_empty()
 

@@ -293,3 +293,18 @@ def test_arrays_lie_with_the_pointers_to_them() -> None:
         run = best_run([room, Declare(ctype, "at", Id("room")), *uses, last], {}, 1, Rules(14))
         assert run is not None
         assert run.begin == begin
+
+
+def test_ends_of_a_function_without_a_result_stay_in_its_last_parts() -> None:
+    """What leaves it in the last statement may be a part, and what leaves it before others may not."""
+    leaves = If(CBinary(">", Id("k"), N), (Return(),))
+    adds = (Assign(Subscript(Id("sums"), Literal("0")), "+=", Id("k")),)
+    condition = CBinary("<", Id("k"), Literal("100"))
+    long, longer = (For("k", Literal("0"), condition, ONE, (leaves, *adds * count)) for count in (6, 9))
+    parameters = (CParameter("int *", "sums"), CParameter("const int", "N"))
+    ways = If(CBinary(">", N, ONE), (long,), (longer,))
+    last = in_parts(CFunction("void", "_pm_all", parameters, (ways,)), 16)[0]
+    assert len(last) == 3
+    assert [text.count("return;") for text in map(function_text, last)] == [1, 1, 0]
+    before = in_parts(CFunction("void", "_pm_all", parameters, (ways, *adds * 3)), 16)[0]
+    assert "return;" in function_text(before[-1])

@@ -9,7 +9,7 @@ same terms in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -169,11 +169,12 @@ def _computed(variable: str, value: CExpr, found: Mapping[CExpr, Leaf], leaves: 
     )
 
 
-def remembered(ctype: str, unlike: CExpr) -> tuple[Stmt, ...]:
-    """Whether rows are unlike each other, and that no terms are known yet."""
+def two_ways(
+    ctype: str, unlike: CExpr, gathering: Sequence[Stmt], one_by_one: Sequence[Stmt]
+) -> tuple[Stmt, ...]:
+    """One of two ways for all rows: where they are unlike, terms are computed before; none is known yet."""
     nothing = Literal("0")
-    return (
-        Declare("const int", UNLIKE, unlike),
-        Declare("ptrdiff_t", f"{KNOWN}[2]", Braces((nothing, nothing))),
-        Declare(ctype, f"{TERMS}[{ROOM.name}]"),
-    )
+    known = Declare("ptrdiff_t", f"{KNOWN}[2]", Braces((nothing, nothing)))
+    terms = Declare(ctype, f"{TERMS}[{ROOM.name}]")
+    choice = If(Id(UNLIKE), (known, terms, *gathering), tuple(one_by_one))
+    return (Declare("const int", UNLIKE, unlike), choice)

@@ -40,7 +40,7 @@ from polymat.codegen.loops.gatheredrows import (
     Leaves,
     Rows,
     gathered,
-    remembered,
+    two_ways,
 )
 from polymat.codegen.loops.innermost import with_changed
 from polymat.dataclass import dataclass
@@ -102,7 +102,7 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
     if sums.rows is None or UNLIKE not in names_in(found):
         return found
     gathering, one_by_one = (_taken(found, first=first) for first in (True, False))
-    return (*remembered(sums.ctype, sums.rows.unlike), If(Id(UNLIKE), gathering, one_by_one))
+    return two_ways(sums.ctype, sums.rows.unlike, gathering, one_by_one)
 
 
 def _taken(statements: Sequence[Stmt], *, first: bool) -> tuple[Stmt, ...]:

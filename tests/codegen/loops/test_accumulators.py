@@ -42,7 +42,8 @@ def lengths(kind: Any) -> list[int]:
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_of_any_length(name: str, kind: str) -> None:
     compiled = sum_of(name, TYPES[kind])
-    assert f"{ROW}[{ROW_BYTES // TYPES[kind].size}]" in compiled.source
+    assert (f"{ROW}[{ROW_BYTES // TYPES[kind].size}]" in compiled.source) != (name == "backwards")
+    assert ("_pm_row_backwards" in compiled.source) == (name == "backwards")
     for length in lengths(TYPES[kind]):
         x, y = (values([length], TYPES[kind].dtype, length + seed) for seed in range(2))
         bound = 16.0 * float(np.sum(np.abs(x) + 1)) * float(np.max(np.abs(y), initial=1.0) + 1)

@@ -82,8 +82,8 @@ GATHERING = ShortSums("double", "f64", ("x", "y"), ("x", "y"), {"at": "i32"}, RO
 
 def test_rows_that_are_not_alike_have_terms_computed_before() -> None:
     text = " ".join(written(GATHERED, GATHERING)[0].split())
-    assert "const int _pm_unlike = _pm_unlike_i32(ends); ptrdiff_t _pm_row_known[2] = {0, 0};" in text
-    assert "double _pm_row_terms[_PM_TERMS]; if (_pm_unlike) {" in text
+    assert "const int _pm_unlike = _pm_unlike_i32(ends); if (_pm_unlike) {" in text
+    assert "{ ptrdiff_t _pm_row_known[2] = {0, 0}; double _pm_row_terms[_PM_TERMS];" in text
     before, after = text.split("} else {")
     assert "_pm_row_known[1] = _pm_min_i64(_pm_row_piece + _PM_TERMS, _pm_readable);" in before
     four = "_pm_four_from_f64(&x[_pm_here]) * _pm_four_at_f64_i32(y, &at[_pm_here])"

@@ -94,9 +94,10 @@ def best_run(
     statements: Sequence[Stmt], before: Mapping[str, KnownName], depth: int, rules: Rules
 ) -> Run | None:
     """The run of neighbouring statements that saves most lines; before: what is known before the first."""
+    places = [*[replace(rules, last=False)] * (len(statements) - 1), rules]
     seen = [
-        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, at_place), has_long_loop(each))
-        for each, at_place in zip(statements, _at_places(rules, len(statements)), strict=True)
+        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, within), has_long_loop(each))
+        for each, within in zip(statements, places, strict=True)
     ]
     behind = [Free()]
     for each in reversed(seen):
@@ -129,11 +130,6 @@ def is_long(loop: For) -> bool:
     if not (isinstance(loop.start, Literal) and isinstance(bound, Literal)):
         return True
     return int(bound.text) - int(loop.start.text) > WRITTEN_OUT
-
-
-def _at_places(rules: Rules, count: int) -> list[Rules]:
-    """The conditions for each of so many statements: the last one alone ends its scope."""
-    return [replace(rules, last=rules.last and number == count) for number in range(1, count + 1)]
 
 
 def _ending(statement: Stmt, rules: Rules) -> bool | None:

@@ -69,7 +69,7 @@ class Planned:
 
 
 def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
-    """Say why no group has tiles, where sizes of them are given."""
+    """Say why no group has tiles, where sizes of them are given, or where there are too many of these."""
     if not options.tile_sizes:
         return
     if any(each.plan.members for each in planned):

@@ -114,15 +114,11 @@ def _outermost(expr: Expr, stage: Stage) -> Iterator[Expr]:
             fixed[id(node)] = _is_fixed(node, stage) and all(map(is_fixed, _operands(node)))
         return fixed[id(node)]
 
-    stack, seen = [expr], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if not is_fixed(node) or not _is_at_one_place(node, stage):
-            stack.extend(children(node))
-        elif len({load.indices for load in _loads(node)}) >= LEAST_READS:
+    def is_whole(node: Expr) -> bool:
+        return is_fixed(node) and _is_at_one_place(node, stage)
+
+    for node in walk(expr, lambda node: () if is_whole(node) else children(node)):
+        if is_whole(node) and len({load.indices for load in _loads(node)}) >= LEAST_READS:
             yield node
 
 

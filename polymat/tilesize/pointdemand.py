@@ -16,7 +16,7 @@ from polymat.graph.operations import function_operations
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine, FloorDiv, computed_in
 from polymat.lang.expr import Binary, Expr, Load, Variable
-from polymat.lang.traverse import children
+from polymat.lang.traverse import children, postorder
 from polymat.memo import remembered
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.plan.loops import LoopPlan
@@ -131,7 +131,7 @@ def _is_product(expr: Expr) -> bool:
 def _moving(expr: Expr, dims: Collection[str]) -> list[Expr]:
     """The operations that change from point to point: others stand before the loops."""
     found: dict[int, Expr] = {}
-    for node in _children_first(expr):
+    for node in postorder(expr)[0]:
         names = (name for form in node.indices for name in form.names()) if isinstance(node, Load) else ()
         own = isinstance(node, Variable) and node.name in dims
         if own or any(name in dims for name in names) or any(id(each) in found for each in children(node)):
@@ -188,7 +188,7 @@ def _step(form: Affine, inner: str) -> float:
 def _chain(expr: Expr, own: Collection[str]) -> float:
     """Multiply-adds from a value of a stage to the next one; less than 0 where it reads none."""
     known: dict[int, float] = {}
-    for node in _children_first(expr):
+    for node in postorder(expr)[0]:
         if isinstance(node, Load):
             known[id(node)] = 0.0 if node.source.name in own else -1.0
             continue
@@ -197,21 +197,6 @@ def _chain(expr: Expr, own: Collection[str]) -> float:
         longest = max((waits - taken if waits > 0.0 else waits for waits, taken in inside), default=-1.0)
         known[id(node)] = longest if longest < 0.0 else longest + _waits(node)
     return known[id(expr)]
-
-
-def _children_first(expr: Expr) -> list[Expr]:
-    """Every node once, behind all that it is made of."""
-    order: list[Expr] = []
-    stack, seen = [(expr, False)], set[int]()
-    while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack += [(child, False) for child in children(node)]
-    return order
 
 
 def _waits(node: Expr) -> float:

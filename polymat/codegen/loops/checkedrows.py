@@ -33,7 +33,7 @@ from polymat.codegen.loops.gatheredrows import READABLE
 from polymat.codegen.loops.innermost import with_changed
 from polymat.codegen.loops.nestfunction import CheckedRows, NestFunction
 from polymat.codegen.loops.nestwriter import NestWriter
-from polymat.codegen.loops.segmentloops import FROM, TO, rows_of
+from polymat.codegen.loops.segmentloops import FROM, TO, AllRows
 from polymat.graph.stage import InputArray, Stage
 from polymat.lang.affine import Affine
 
@@ -96,19 +96,13 @@ def _arrays(stage: Stage, writer: NestWriter) -> list[InputArray]:
 
 def _covering(stage: Stage, writer: NestWriter) -> CExpr | None:
     """Whether the rows are all elements; None where rows do not follow each other or fill no box."""
-    (item,) = stage.accumulations
-    rows = [(dim, found) for dim in item.dims if (found := rows_of(stage, dim, writer.bodies)) is not None]
-    if len(rows) != 1 or not item.domain.assume(writer.pipeline.context).is_box():
+    rows = AllRows.of(stage, writer.bodies)
+    if rows is None:
         return None
-    ((along, (_, begins)),) = rows
-    box = dict(zip(item.dims, item.box, strict=True))
-    (segment,) = stage.segments.dims if stage.segments is not None else ()
-    low, high = box.pop(along)
-    elements = writer.size(box.pop(segment.dim)[1] + 1)
-    first, end = (Subscript(begins, writer.size(form)) for form in (low, high + 1))
-    covered: CExpr = CBinary("<=", writer.size(low), writer.size(high))
-    ends = (CBinary("<=", first, Literal("0")), CBinary(">=", end, elements))
-    others = (CBinary("<=", *map(writer.size, limits)) for limits in box.values())
+    first, end = (Subscript(rows.begins, writer.size(form)) for form in (rows.low, rows.end))
+    covered: CExpr = CBinary("<=", writer.size(rows.low), writer.size(rows.end - 1))
+    ends = (CBinary("<=", first, Literal("0")), CBinary(">=", end, writer.size(rows.elements)))
+    others = (CBinary("<=", *map(writer.size, limits)) for limits in rows.around)
     for condition in (*ends, *others):
         covered = CBinary("&&", covered, condition)
     return covered

@@ -25,6 +25,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
+    expressions,
     names_in,
     plus,
 )
@@ -260,7 +261,7 @@ class _Together:
     @property
     def _same_for_all(self) -> list[CExpr]:
         """What the loop that makes rows reads along them, the same for each."""
-        reads = (each for each in _subscripts(self.made.point.value))
+        reads = (each for each in expressions([self.made.point.value]) if isinstance(each, Subscript))
         along = (each for each in reads if self.made.along.variable in names_in([each]))
         return list(dict.fromkeys(e for e in along if self.made.loop.variable not in names_in([e])))
 
@@ -272,14 +273,3 @@ class _Together:
 
 
 _ZERO = Braces((Literal("0"),))
-
-
-def _subscripts(expr: CExpr) -> Iterator[CExpr]:
-    match expr:
-        case Subscript():
-            yield expr
-        case CBinary(_, left, right):
-            yield from _subscripts(left)
-            yield from _subscripts(right)
-        case CUnary(_, operand):
-            yield from _subscripts(operand)

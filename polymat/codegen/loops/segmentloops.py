@@ -114,21 +114,45 @@ def rows_of_loop(stage: Stage, loop: str, bodies: BodyWriter) -> tuple[str, CExp
     return None if along is None else rows_of(stage, along, bodies)
 
 
-def all_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
-    """The rows of a sum along segments that follow each other; None where not all of a box are points."""
-    segments, context = stage.segments, bodies.pipeline.context
-    if segments is None or len(segments.dims) != 1:
+@dataclass(frozen=True, slots=True, eq=False)
+class AllRows:
+    """The rows of a sum along segments that follow each other, where all points of a box are.
+
+    suffix, begins: as `rows_of` has them.  low, end: the first row, and behind the last.  elements: of all of
+    them.  around: the limits of the other dimensions.
+    """
+
+    suffix: str
+    begins: CExpr
+    low: Affine
+    end: Affine
+    elements: Affine
+    around: tuple[tuple[Affine, Affine], ...]
+
+    @staticmethod
+    def of(stage: Stage, bodies: BodyWriter) -> AllRows | None:
+        """Find them; None where rows do not follow each other or fill no box."""
+        segments, context = stage.segments, bodies.pipeline.context
+        if segments is None or len(segments.dims) != 1:
+            return None
+        (item,), (segment,) = stage.accumulations, segments.dims
+        found = [(dim, rows) for dim in item.dims if (rows := rows_of(stage, dim, bodies)) is not None]
+        if len(found) != 1 or not item.domain.assume(context).is_box():
+            return None
+        ((along, (suffix, begins)),) = found
+        box = dict(zip(item.dims, item.box, strict=True))
+        (low, high), (_, last) = box.pop(along), box.pop(segment.dim)
+        return AllRows(suffix, begins, low, high + 1, last + 1, tuple(box.values()))
+
+
+def gathered_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
+    """The rows in C, as gathers go through them; None where they are not all of a box."""
+    rows = AllRows.of(stage, bodies)
+    if rows is None:
         return None
-    (item,), (segment,) = stage.accumulations, segments.dims
-    found = [(dim, rows) for dim in item.dims if (rows := rows_of(stage, dim, bodies)) is not None]
-    if len(found) != 1 or not item.domain.assume(context).is_box():
-        return None
-    ((dim, (suffix, begins)),) = found
-    box = dict(zip(item.dims, item.box, strict=True))
-    first, last = bodies.size(box[dim][0]), bodies.size(box[dim][1] + 1)
-    unlike = CCall(f"_pm_unlike_{suffix}", (begins, first, last))
+    arguments = (rows.begins, bodies.size(rows.low), bodies.size(rows.end))
     sizes = {bodies.names.get("size", size.name) for size in bodies.pipeline.sizes}
-    return Rows(unlike, bodies.size(box[segment.dim][1] + 1), sizes)
+    return Rows(CCall(f"_pm_unlike_{rows.suffix}", arguments), bodies.size(rows.elements), sizes)
 
 
 def _element(bound: Expr) -> Load | None:

@@ -21,7 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.segmentloops import all_rows, between_bounds, rows_of_loop, without_choice
+from polymat.codegen.loops.segmentloops import between_bounds, gathered_rows, rows_of_loop, without_choice
 from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
@@ -242,7 +242,7 @@ class StageWriter(NestWriter):
         places = {self.bodies.array(name): dtype.suffix for name, dtype in types.items()}
         gathering = {name: s for name, s in places.items() if s in GATHERED_BY and name in limited}
         type_names = (stage.dtype.c, stage.dtype.suffix)
-        return ShortSums(*type_names, alike, alike & given, gathering, all_rows(stage, self.bodies))
+        return ShortSums(*type_names, alike, alike & given, gathering, gathered_rows(stage, self.bodies))
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

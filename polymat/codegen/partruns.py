@@ -94,11 +94,10 @@ def best_run(
     statements: Sequence[Stmt], before: Mapping[str, KnownName], depth: int, rules: Rules
 ) -> Run | None:
     """The run of neighbouring statements that saves most lines; before: what is known before the first."""
-    places = [*[replace(rules, last=False)] * (len(statements) - 1), rules]
-    seen = [
-        Seen(each, rules.lines(each, depth), free_of(each), _ending(each, within), has_long_loop(each))
-        for each, within in zip(statements, places, strict=True)
-    ]
+    seen: list[Seen] = []
+    for number, one in enumerate(statements, 1):
+        ends = _ending(one, replace(rules, last=rules.last and number == len(statements)))
+        seen.append(Seen(one, rules.lines(one, depth), free_of(one), ends, has_long_loop(one)))
     behind = [Free()]
     for each in reversed(seen):
         behind.append(behind[-1] | each.free)

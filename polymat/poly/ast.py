@@ -165,19 +165,32 @@ def from_union_map(
     for name in iterators:
         ids = ids.add(isl.Id(encode(name)))
     build = build.set_iterators(ids)
-    if separate:
-        options = "{ [" + ", ".join(f"i{k}" for k in range(len(iterators))) + "] -> separate[x] }"
-        build = build.set_options(isl.UnionMap(options))
+    dims = "[" + ", ".join(f"i{k}" for k in range(len(iterators))) + "]"
     if turns is not None:
-        dims = ", ".join(f"i{k}" for k in range(len(iterators)))
-        whole = _whole_turns(schedule, turns)
-        separated = isl.UnionMap(f"{{ [{dims}] -> separate[{turns - 1}] }}")
-        apart = isl.UnionMap(f"{{ [{dims}] -> separation_class[[{turns - 1}] -> [0]] }}")
-        written = isl.UnionMap(f"{{ [{dims}] -> unroll[{turns}] }}")
-        every = separated.union(apart.intersect_domain(whole)).union(written.intersect_domain(whole))
-        build = build.set_options(every)
-    node = build.node_from_schedule_map(schedule)
+        node = _in_turns(build, schedule, dims, turns)
+    else:
+        asked = isl.UnionMap(f"{{ {dims} -> separate[x] }}" if separate else "{ }")
+        node = build.set_options(asked).node_from_schedule_map(schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})
+
+
+def _in_turns(build: isl.AstBuild, schedule: isl.UnionMap, dims: str, turns: int) -> isl.AstNode:
+    """The loops with one that is written out where all of its iterations run the same statement.
+
+    In some orders isl's classes of parts do not go together with its other parts: then there are fewer of
+    these.
+    """
+    whole = _whole_turns(schedule, turns)
+    separated = isl.UnionMap(f"{{ {dims} -> separate[{turns - 1}] }}")
+    apart = isl.UnionMap(f"{{ {dims} -> separation_class[[{turns - 1}] -> [0]] }}").intersect_domain(whole)
+    written = isl.UnionMap(f"{{ {dims} -> unroll[{turns}] }}").intersect_domain(whole)
+    both = apart.union(written)
+    for asked in (separated.union(both), separated.intersect_domain(whole).union(both)):
+        try:
+            return build.set_options(asked).node_from_schedule_map(schedule)
+        except isl.Error:
+            pass
+    return build.set_options(written).node_from_schedule_map(schedule)
 
 
 def _whole_turns(schedule: isl.UnionMap, turns: int) -> isl.UnionSet:

@@ -308,3 +308,8 @@ def test_ends_of_a_function_without_a_result_stay_in_its_last_parts() -> None:
     assert [text.count("return;") for text in map(function_text, last)] == [1, 1, 0]
     before = in_parts(CFunction("void", "_pm_all", parameters, (ways, *adds * 3)), 16)[0]
     assert "return;" in function_text(before[-1])
+
+
+def test_scopes_of_nothing_have_no_parts() -> None:
+    """As beside ways of many names, for which there is less than no room."""
+    assert best_run([], {}, 1, Rules(14)) is None

@@ -60,6 +60,23 @@ def test_steps_without_loops_over_rows_wait_for_whole_steps(turns: bool) -> None
             np.testing.assert_allclose(compiled(given, T=steps), expected, rtol=1e-12)
 
 
+def test_steps_with_an_edge_of_their_own_that_are_all_kept() -> None:
+    """Beside an edge of one column isl does not make all of the parts that it is asked for."""
+    A = pm.Matrix(Double, "A", [M, N])
+    box = [Interval(Int, 0, T), Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
+    x = Function(([t, i, j], box), Double, "x")
+    inside, edge = Condition(t, ">=", 1), Condition(t, "<", 1)
+    for index, size in ((i, M), (j, N)):
+        inside = inside & Condition(index, ">=", 1) & Condition(index, "<=", size - 2)
+        edge = edge | Condition(index, "<", 1) | Condition(index, ">", size - 2)
+    near = x(t, i, j - 1) + x(t, i - 1, j - 1) + x(t - 1, i + 1, j - 1)
+    x.defn = [Case(inside, near / 4), Case(edge, A(i, j))]
+    compiled = pm.compile(x, inputs=[A], name="kept", options=SHARED)
+    for shape in ((0, 0), (1, 1), (2, 9), (9, 2), (17, 11), (30, 33)):
+        given = np.random.default_rng(5).random(shape)
+        np.testing.assert_allclose(compiled(given, T=4), compiled.reference(given, T=4), rtol=1e-12)
+
+
 def test_one_sweep_over_planes() -> None:
     """Planes behind each other, of which each needs the one before and its own points."""
     A = pm.Image(Double, "A", [L, M, N])

@@ -13,48 +13,69 @@ from polymat import Case, Condition, Double, Function, Int, Interval, Options
 
 M, N, T = (pm.Parameter(Int, name) for name in "MNT")
 t, i, j = (pm.Variable(Int, name) for name in "tij")
-A = pm.Matrix(Double, "A", [M, N])
 SHAPES = ((0, 0), (1, 1), (1, 9), (9, 1), (7, 8), (13, 11), (17, 9), (26, 31))
-PROGRAMS = 6
+PROGRAMS = 8
+TYPES = (Double, Double, pm.Float, pm.Long)
 
 
-def sweep(rng: random.Random, timed: bool) -> Function:
-    """A field that is swept over, given along its borders; at time T, or only once."""
+def sweep(rng: random.Random, timed: bool) -> tuple[Function, Any]:
+    """A field that is swept over, given along its borders, and what that is; at time T, at all, or only once.
+
+    Borders are what no case covers, or a case of their own.
+    """
+    dtype, border = rng.choice(TYPES), rng.choice(("default", "default", "case"))
+    A, depth, reach = pm.Matrix(dtype, "A", [M, N]), rng.choice((1, 1, 2)), rng.choice((1, 2))
     dims, plane = [t, i, j] if timed else [i, j], [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
-    x = Function((dims, [*([Interval(Int, 0, T)] if timed else []), *plane]), Double, "x", default=A(i, j))
+    beyond: dict[str, Any] = {"default": A(i, j)} if border == "default" else {}
+    x = Function((dims, [*([Interval(Int, 0, T)] if timed else []), *plane]), dtype, "x", **beyond)
 
     def at(before: int, row: int, column: int) -> Any:
         return x(*([t - before] if timed else []), i + row, j + column)
 
-    terms = [at(0, 0, rng.choice((1, -1)) * rng.randint(1, 2))]
+    terms = [at(0, 0, rng.choice((1, -1)) * rng.randint(1, reach))]
+    columns = range(-reach, reach + 1)
     if rng.random() < 0.6:
-        terms += [at(0, -rng.randint(1, 2), rng.randint(-2, 2)) for _ in range(rng.randint(1, 2))]
+        terms += [at(0, -rng.randint(1, 2), rng.choice(columns)) for _ in range(rng.randint(1, 2))]
     if timed:
-        terms += [at(1, rng.choice((-1, 0, 1)), rng.randint(-2, 2)) for _ in range(rng.randint(1, 3))]
-    value: Any = sum(0.9 / len(terms) * term for term in terms)
-    value = value / (1.5 + A(i, j)) if rng.random() < 0.4 else value
-    value = pm.Max(value, 0.1 * A(i, j)) if rng.random() < 0.3 else value
-    top, left = rng.randint(2, 4), 3
+        near = [(rng.randint(1, depth), rng.choice((-1, 0, 1)), rng.choice(columns)) for _ in range(3)]
+        terms += [at(*each) for each in near[: rng.randint(1, 3)]]
+    top, left = rng.randint(2, 4), reach + rng.choice((0, 0, 1))
     inner = Condition(i, ">=", top) & Condition(i, "<=", M - 2) & Condition(j, ">=", left)
     inner &= Condition(j, "<=", N - 1 - left)
-    x.defn = [Case(inner & Condition(t, ">=", 1) if timed else inner, value + 0.1 * A(i, j))]
-    if not timed:
-        return x
-    last = Function(([i, j], plane), Double, "last")
+    outer = Condition(i, "<", top) | Condition(i, ">", M - 2) | Condition(j, "<", left)
+    outer |= Condition(j, ">", N - 1 - left)
+    if timed:
+        inner, outer = inner & Condition(t, ">=", depth), outer | Condition(t, "<", depth)
+    x.defn = [Case(inner, value(rng, terms, A)), *([Case(outer, A(i, j))] if border == "case" else [])]
+    if not timed or rng.random() < 0.25:
+        return x, A
+    last = Function(([i, j], plane), dtype, "last")
     last.defn = [x(T, i, j)]
-    return last
+    return last, A
+
+
+def value(rng: random.Random, terms: list[Any], A: Any) -> Any:
+    """A point of a sweep, of what it reads, that does not grow."""
+    if A.dtype == pm.Long:
+        return (sum(terms) + A(i, j)) & 1023
+    found: Any = sum(0.9 / len(terms) * term for term in terms)
+    found = found / (1.5 + A(i, j)) if rng.random() < 0.4 else found
+    found = pm.Max(found, 0.1 * A(i, j)) if rng.random() < 0.3 else found
+    return found + 0.1 * A(i, j)
 
 
 @pytest.mark.parametrize("timed", [False, True])
 def test_results_are_those_of_the_interpreter(timed: bool, seed: int) -> None:
     rng, turned = random.Random(seed), 0
     for number in range(PROGRAMS):
-        options = Options(threads=rng.choice((1, 2)))
-        compiled = pm.compile(sweep(rng, timed), inputs=[A], name=f"sweep_{number}", options=options)
+        options = Options(threads=rng.choice((1, 2, 3)), parallel_threshold=rng.choice((0, None)))
+        swept, A = sweep(rng, timed)
+        compiled = pm.compile(swept, inputs=[A], name=f"sweep_{number}", options=options)
         turned += "take turns" in str(compiled.explain())
         for shape in SHAPES:
-            given = np.random.default_rng(number).random(shape)
+            given = (9 * np.random.default_rng(number).random(shape)).astype(A.dtype.dtype)
             steps = {"T": rng.choice((0, 1, 3))} if timed else {}
             found, expected = compiled(given, **steps), compiled.reference(given, **steps)
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+            error = 1e-4 if A.dtype == pm.Float else 1e-11
+            np.testing.assert_allclose(found, expected, rtol=error, atol=error)
     assert turned >= PROGRAMS // 2

@@ -31,7 +31,7 @@ from polymat.plan.schedule import Considered, Schedule
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.schemetiles import heeds
-from polymat.tilesize.sweeps import back_and_forth
+from polymat.tilesize.sweeps import back_and_forth, to_and_fro
 from polymat.tilesize.traffic import home_level
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
@@ -110,7 +110,10 @@ class Decider:
         """
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
-            plans = back_and_forth(self.pipeline, plans, self.candidates.planner.fixed)
+            fixed = self.candidates.planner.fixed
+            plans = back_and_forth(self.pipeline, plans, fixed)
+            if self.pipeline.waiting is None:  # or else slices take the order of blocks of steps
+                plans = to_and_fro(self.pipeline, plans, self.machine, self.assumed, fixed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()

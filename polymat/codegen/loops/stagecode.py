@@ -222,7 +222,7 @@ class StageWriter(NestWriter):
         if plan.kind == "reduce":
             short = stage.segments is not None and stage.dtype.kind in "fc"
             body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body
-            body = with_accumulators(in_lanes(self, stage, plan, body))
+            body = with_accumulators(in_lanes(self, stage, plan, body, loops.along))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":

@@ -96,7 +96,8 @@ class Decider:
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
         joins = [*joinable_edges(self.reads, self.dag)]
-        joins += [*self.candidates.calls.joins(), *self.candidates.recursive.joins()]
+        found = self.candidates
+        joins += [*found.calls.joins(), *found.recursive.joins(), *found.positions.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
         together = undivided(self.reads, self.dag, self._are_kept_alike)

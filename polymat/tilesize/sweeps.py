@@ -68,7 +68,8 @@ def to_and_fro(
     What one step read last is then found in a nearer cache by the next one; an array that is a little larger
     than the cache would just have been replaced there.  Fewer rows at a time ask for what comes next, since
     the processor notices neither where many rows go on together nor which way the next ones lie.
-    Blocks and tiles are meant that run in any order.  fixed: stages whose loops stay as they are.
+    Blocks and tiles are meant that run in any order, but for that of what they add.
+    fixed: stages whose loops stay as they are.
     """
     sizes = {each.name: input_bytes(each, estimates) for each in pipeline.inputs}
     coming = {name: step for name, step in (pipeline.coming or {}).items() if sizes[name] > machine.l1_bytes}
@@ -90,7 +91,7 @@ class _Walks:
         match plan:
             case LoopPlan():
                 return self._turned_loops(plan, plan.parallel)
-            case TilePlan() if not plan.is_ordered:
+            case TilePlan(rolling=False, backwards=False, crossing=None):
                 loops = {name: self._in_tile(plan, name) for name in plan.loops}
                 found = (self._walked(member.stage, member.dims) for member in plan.members)
                 step = next((step for step in found if step), "")
@@ -105,8 +106,8 @@ class _Walks:
         return self._turned_loops(loops, dims[loops.block]) if isinstance(loops, LoopPlan) and dims else loops
 
     def _turned_loops(self, plan: LoopPlan, dim: str | None) -> LoopPlan:
-        """Loops around blocks of sums; dim: along which these run."""
-        if plan.kind != "reduce" or plan.unroll <= 1:
+        """Loops around blocks of sums, or of what is added to a row; dim: along which these run."""
+        if plan.kind not in ("reduce", "row") or plan.unroll <= 1 or dim != plan.order[0]:
             return plan
         step = self._walked(plan.group.stages[0], (dim,))
         if not step:

@@ -166,18 +166,17 @@ def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[
 
 
 def in_lanes(
-    writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...], along: str | None
+    writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...], requests: Requests | None = None
 ) -> tuple[Stmt, ...]:
     """The loops of a sum with those around one or several sums in explicit vectors.
 
-    along: the dimension that blocks of several run along.
+    requests: of blocks of several.
     """
     types = RowTypes.of(stage.dtype, plan.lanes)
     if types is None or types.lanes < LEAST_LANES:
         return body
     read = {load.source.name for load in stage.loads()}
     arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
-    requests = Requests.of(plan, writer.bodies, along)
     if (several := with_lane_sums(body, types, arrays, requests)) is not None:
         writer.needs.update(types.needs(RowPart.SUMS))
     body = several or body

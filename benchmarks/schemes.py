@@ -29,9 +29,9 @@ from polymat.product.contraction import Contraction
 from polymat.product.turned import can_turn
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
 from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.home import Home
 from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.streamed import product_past_caches
-from polymat.tilesize.traffic import home_level
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
@@ -151,7 +151,7 @@ def chosen(task: Problem, machine: Machine) -> tuple[Candidate, float]:
     if plan is None:
         raise SystemExit(f"{task.name} is no contraction for register blocks")
     plan = product_past_caches(pipeline, stage, plan, machine, estimates)
-    cost = plan_cost(pipeline, plan, machine, estimates, 1, home_level(pipeline, machine, estimates))
+    cost = plan_cost(pipeline, plan, machine, estimates, 1, Home.of(pipeline, machine, estimates))
     return Candidate(plan.contraction, plan.blocks, plan.streamed), cost.seconds
 
 

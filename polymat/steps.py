@@ -231,9 +231,9 @@ def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, cl
     name, options = job.request.name, job.request.options
     if isinstance(schedule, Stepwise):
         parts = [_lower_section(section, job) for section in schedule.sections]
-        team = next(schedule.flat()).team
+        teams = [each.team for each in schedule.flat()]
         return lower_stepwise(
-            schedule.with_levels(parts), name, options, team, within=within, clocked=clocked
+            schedule.with_levels(parts), name, options, teams, within=within, clocked=clocked
         )
     program = lower(schedule, name, options, within=within, clocked=clocked)
     if clocked or not schedule.others:

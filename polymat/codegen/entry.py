@@ -35,7 +35,7 @@ from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.memory.pads import ThreadScratch, place
 from polymat.codegen.memory.storage import Buffer
-from polymat.codegen.nestshares import Shares
+from polymat.codegen.nestshares import Shares, least_worth
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import Asking, SmallCalls, deciding_sizes, small_bound
 from polymat.codegen.steprows import rows_function
@@ -98,8 +98,7 @@ class Entry:
     @property
     def worth(self) -> float:
         """The least work of a call that any of its groups may share out to threads."""
-        threshold = self.options.parallel_threshold
-        return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
+        return least_worth(self.cost.least, self.options)
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
         """The calls with small sizes that are known to need no team and little memory; None without any."""
@@ -112,7 +111,7 @@ class Entry:
             pads = (*group.tiles.pads, *group.tiles.ahead) if group.tiles is not None else ()
             if not plan.is_own_code or pads or self._is_kept(group):
                 return None
-            shared = group.tiles is not None or any(nest.ranges or nest.pieces for nest in group.nests)
+            shared = group.tiles is not None or any(nest.ranges for nest in group.nests)
             stages = tuple(map(self.pipeline.stage, plan.group.stages)) if shared else ()
             found.append(Asking(stages, shares.speed(plan), group.nests))
         named = deciding_sizes(found, self.slots, [size.name for size in sizes])

@@ -21,7 +21,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
-from polymat.codegen.loops.nestfunction import MOST_PIECES, PIECES, NestFunction
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
 from polymat.codegen.trailingthreads import TrailingThreads
@@ -41,7 +41,7 @@ CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
 A_POINT = 20.0
 FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
-CHUNK = "_pm_chunk"
+CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
 THREADS = Id("_pm_threads")
 
 
@@ -56,6 +56,11 @@ def team_worth(
         return CCall("_pm_team", (most, work, Literal(f"{float(threshold)!r}")))
     costs = [Literal(f"{each * speed!r}") for each in (cost.awake, cost.asleep)]
     return CCall("_pm_team_paying", (most, work, *costs))
+
+
+def least_worth(least: float, options: Options) -> float:
+    """The least work of a call that may be shared out to threads: by cost, or what the user says."""
+    return least if options.parallel_threshold is None else float(options.parallel_threshold)
 
 
 def repeated(steps: For, last: CExpr) -> tuple[Stmt, ...]:
@@ -123,8 +128,6 @@ class Shares:
             return self._trailing(stages, plan, nest, plan.trailing)
         if not nest.ranges and isinstance(plan, TransformPlan):
             return (self._transform(plan, nest),)
-        if nest.pieces:
-            return (Block((*first, *self._in_pieces(stages, plan, nest))),)
         if isinstance(plan, EliminationPlan):
             return (Block((*first, *self._team_within(stages, plan, nest, scratch))),)
         if not nest.ranges:
@@ -165,13 +168,6 @@ class Shares:
         arguments = (*nest.arguments, scratch.apart, Id(PIECES), Id(TEAM), least)
         return (*team, Evaluate(CCall(nest.function.name, arguments)))
 
-    def _in_pieces(self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction) -> tuple[Stmt, ...]:
-        """Run a nest that shares itself out to as many threads as its work is worth."""
-        self.needs.add(MIN_I64)
-        team = self.declared(stages, self.speed(plan), fixed=False)
-        pieces = CCall(MIN_I64.function, (Id(PIECES), Literal(str(MOST_PIECES))))
-        return (*team, Evaluate(CCall(nest.function.name, (*nest.arguments, pieces))))
-
     def _transform(self, plan: TransformPlan, nest: NestFunction) -> Stmt:
         """Run a transform without a batch, which shares itself out to a team."""
         lengths: list[CExpr] = [
@@ -192,13 +188,13 @@ class Shares:
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
-        return self.team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
+        return self.team(stage_work(stage, self.size, skip=outer), self.speed(plan))
 
     def speed(self, plan: Plan) -> float:
-        """Operations a second against those of vectorised loops."""
-        if plan.by_blocks or (isinstance(plan, TilePlan) and plan.kernels):
-            return BLOCKS
-        return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
+        """Operations a second against those of vectorised loops, as predicted."""
+        usual = 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
+        by_blocks = plan.by_blocks or (isinstance(plan, TilePlan) and plan.kernels)
+        return self.cost.speed(plan.group.stages, BLOCKS if by_blocks else usual)
 
     def _chunks(self, nest: NestFunction, scratch: ThreadScratch) -> tuple[Stmt, ...]:
         """Share the pieces of the range out to the team."""

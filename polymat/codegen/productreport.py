@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from polymat.codegen.loops.work import operations
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointwork import counted_boxes
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
@@ -137,13 +137,12 @@ def _team(
     threshold = options.parallel_threshold
     if threshold is not None:
         return 1 if work < threshold else threads
-    return threads if work * (threads - 1) >= cost.awake * BLOCKS * threads else 1
+    speed = cost.speed([stage.name for stage in stages], BLOCKS)
+    return threads if work * (threads - 1) >= cost.awake * speed * threads else 1
 
 
 def _work(stage: Stage, sizes: Mapping[str, int]) -> float:
     """Operations of all points of a stage."""
-    boxes = [(stage.box, part.expr) for part in stage.parts]
-    boxes += [(added.box, added.expr) for added in stage.accumulations]
     return sum(
-        operations(expr) * prod(extent(high - low + 1, sizes) for low, high in box) for box, expr in boxes
+        each * prod(extent(high - low + 1, sizes) for low, high in box) for each, box in counted_boxes(stage)
     )

@@ -28,12 +28,12 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.loops.work import accumulated, operations
 from polymat.codegen.memory.pads import Limits, most
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
 from polymat.dataclass import dataclass
+from polymat.graph.pointwork import accumulated, operations
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 
@@ -90,7 +90,6 @@ class SmallCalls:
         limits: list[CExpr] = []
         for part in nest.ranges:
             limits += [size(part.low), size(part.high + 1)]
-        limits += [Literal("1")] if nest.pieces else []
         call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
         return Block((*pads, call)) if pads else call
 

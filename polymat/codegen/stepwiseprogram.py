@@ -13,7 +13,7 @@ from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_in_sections
 from polymat.codegen.joinedfiles import as_part, joined_file, joined_flags
 from polymat.codegen.memory.storage import Buffer, input_buffers, output_buffer
-from polymat.codegen.nestshares import team_worth
+from polymat.codegen.nestshares import least_worth, team_worth
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.signature import make_signature
@@ -29,14 +29,14 @@ def lower_stepwise(
     stepwise: Stepwise[Program],
     name: str,
     options: Options,
-    team: TeamCost,
+    teams: Sequence[TeamCost],
     *,
     within: bool,
     clocked: bool = False,
 ) -> Program:
     """One program of those of all sections.
 
-    within: a call of it is a part of another one.  clocked: a clock notes when each section ends.
+    teams: costs of regions.  within: calls are parts of others.  clocked: a clock notes when sections end.
     """
     pipeline = stepwise.whole
     outputs = {each: output_buffer(pipeline.stage(each), pipeline) for each in pipeline.outputs}
@@ -45,13 +45,13 @@ def lower_stepwise(
     files = [as_part(program.file, f"s{number}") for number, program in enumerate(programs, 1)]
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     names = _names(pipeline, stepwise, signature.sizes)
-    threads = partial(team_worth, team, options.parallel_threshold)
+    threads = partial(team_worth, teams[0], options.parallel_threshold)
     entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads, within=within, clocked=clocked)
-    worth = options.parallel_threshold if options.parallel_threshold is not None else team.awake / team.lanes
+    least = min(team.least for team in teams)
     exported = [
         entry.work_function(),
         entry.function(leaves=options.parallel_threshold is None and not within),
-        public_function(signature, names, float(worth)),
+        public_function(signature, names, least_worth(least, options)),
     ]
     functions = [*(function for file in files for function in file.functions), *exported]
     when = [f"section {k}: {section_text(each)}" for k, each in enumerate(stepwise.sections, 1)]

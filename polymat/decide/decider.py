@@ -30,9 +30,10 @@ from polymat.options import Options
 from polymat.plan.schedule import Considered, Schedule
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
+from polymat.tilesize.home import Home
+from polymat.tilesize.pace import paces
 from polymat.tilesize.schemetiles import heeds
-from polymat.tilesize.sweeps import back_and_forth, to_and_fro
-from polymat.tilesize.traffic import home_level
+from polymat.tilesize.sweeps import back_and_forth
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
 UNHEEDED = 1e6  # times the time of what does not do as a scheme of its stages says
@@ -85,7 +86,7 @@ class Decider:
         self.kept = kept_stages(pipeline) if options.keep else frozenset()
         self.plans: dict[tuple[str, ...], Priced] = {}
         self.dag = Dag.of_pipeline(pipeline)
-        self.level = home_level(pipeline, machine, self.assumed)
+        self.home = Home.of(pipeline, machine, self.assumed)
         self.candidates = Candidates(
             pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads, libraries
         )
@@ -96,8 +97,7 @@ class Decider:
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
         joins = [*joinable_edges(self.reads, self.dag)]
-        found = self.candidates
-        joins += [*found.calls.joins(), *found.recursive.joins(), *found.positions.joins()]
+        joins += [*self.candidates.calls.joins(), *self.candidates.recursive.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
         together = undivided(self.reads, self.dag, self._are_kept_alike)
@@ -111,10 +111,7 @@ class Decider:
         """
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
-            fixed = self.candidates.planner.fixed
-            plans = back_and_forth(self.pipeline, plans, fixed)
-            if self.pipeline.waiting is None:  # or else slices take the order of blocks of steps
-                plans = to_and_fro(self.pipeline, plans, self.machine, self.assumed, fixed)
+            plans = back_and_forth(self.pipeline, plans, self.candidates.planner.fixed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()
@@ -122,7 +119,8 @@ class Decider:
         priced = tuple(map(self._told_of_choice if chosen else self._told, plans))
         reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)
         notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
-        team = team_cost(self.machine)
+        speeds = paces(self.pipeline, plans, self.machine, self.assumed, self.home)
+        team = team_cost(self.machine, speeds)
         return Schedule(grouping, plans, team, cache(reasons.decisions), considered, self.kept, notes)
 
     def cost(self, stages: tuple[str, ...]) -> float:
@@ -227,4 +225,4 @@ class Decider:
         return Priced(found.value, found.plan, found.cost)
 
     def _plan_cost(self, plan: Plan) -> PlanCost:
-        return plan_cost(self.pipeline, plan, self.machine, self.assumed, self.threads, self.level)
+        return plan_cost(self.pipeline, plan, self.machine, self.assumed, self.threads, self.home)

@@ -19,9 +19,9 @@ from polymat.plan.registerblocks import kernel_of
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.decision import decision
+from polymat.tilesize.home import Home
 from polymat.tilesize.kernelplanner import blocking_of
 from polymat.tilesize.paperplan import aligned_nest
-from polymat.tilesize.traffic import home_level
 
 
 def nest_of(pipeline: Pipeline, reads: Reads, stages: Sequence[str], sizes: Mapping[str, int]) -> LoopNest:
@@ -68,17 +68,17 @@ class Figures:
     machine: Machine
     sizes: Mapping[str, int]
     threads: int
-    level: int
+    home: Home
 
     @staticmethod
     def at(pipeline: Pipeline, machine: Machine, sizes: Mapping[str, int], threads: int) -> Figures:
         """For these sizes, of all that the pipeline has, on so many threads."""
-        level = home_level(pipeline, machine, sizes)
-        return Figures(pipeline, Reads.of(pipeline), machine, sizes, threads, level)
+        home = Home.of(pipeline, machine, sizes)
+        return Figures(pipeline, Reads.of(pipeline), machine, sizes, threads, home)
 
     def price(self, plan: Plan) -> PlanCost:
         """The predicted time of a plan."""
-        return plan_cost(self.pipeline, plan, self.machine, self.sizes, self.threads, self.level)
+        return plan_cost(self.pipeline, plan, self.machine, self.sizes, self.threads, self.home)
 
     def of(self, plan: Plan) -> GroupFigures:
         """All figures of the group of a plan."""

@@ -25,7 +25,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Decision
 from polymat.plan.tile import Plan
 from polymat.tilesize.cost import PlanCost, plan_cost
-from polymat.tilesize.traffic import home_level
+from polymat.tilesize.home import Home
 
 NEAR = 2  # the level of the cache of one core that holds the rows of steps at work
 
@@ -59,12 +59,12 @@ def followed_costs(
     a few rows of each stage.
     """
     values = asked(skewed, sizes, count, threads)
-    decided, level = following(skewed), home_level(pipeline, machine, sizes)
+    decided, home = following(skewed), Home.of(pipeline, machine, sizes)
     if not decided.follow.holds({**values}):
         return None
     alone = [
         _by_rows(
-            plan_cost(pipeline, plan, machine, sizes, 1, level), pipeline.stage(rows.group.stages[-1]), rows
+            plan_cost(pipeline, plan, machine, sizes, 1, home), pipeline.stage(rows.group.stages[-1]), rows
         )
         for plan, rows in zip(plans, by_rows, strict=True)
     ]

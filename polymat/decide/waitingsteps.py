@@ -21,10 +21,10 @@ from polymat.model.assumed import assumed_sizes
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan
 from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.home import Home
 from polymat.tilesize.register import ROWS_REDUCED
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE
 from polymat.tilesize.stateplanes import kept_in_place
-from polymat.tilesize.traffic import home_level
 
 STEPS = 16  # of a block: its own slices, as many, are computed step by step
 LINES = 2  # of the cache: as many slices as they have elements are what loops of a fixed length run over
@@ -112,7 +112,7 @@ class Waits:
         in registers.  What has no slices reads those of the block, which are near by and few.
         """
         assert level.waiting is not None
-        home, machine = home_level(level, self.machine, sizes), self.machine
+        home, machine = Home.of(level, self.machine, sizes), self.machine
         waits = goes = 0.0
         for plan in plans:
             stage, cost = level.stage(plan.group.stages[-1]), plan_cost(level, plan, machine, sizes, 1, home)
@@ -123,8 +123,8 @@ class Waits:
             in_registers = stage.is_reduction and stage.dtype.kind == "f"
             faster = VECTOR_SHARE / ROW_LOOP_SHARE if in_registers else 1.0
             moving = cost.bytes / machine.bandwidth(near) * (APART if near > 1 else 1.0)
-            if home > near:
-                moving += cost.bytes / steps / machine.bandwidth(home, self.threads) * self.threads
+            if home.level > near:
+                moving += cost.bytes / steps / machine.bandwidth(home.level, self.threads) * self.threads
             waits += replace(cost, computing=cost.computing * faster, moving=moving).seconds / self.threads
         return waits, goes
 

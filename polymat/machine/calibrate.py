@@ -22,7 +22,9 @@ _SECONDS_BOUNDS = (1e-12, 10.0)
 _HERTZ_BOUNDS = (1e7, 2e10)
 _MOST_THREADS = 4096
 _LONGEST_TEXT = 8192
-_MOST_BLOCKS, _MOST_ROWS = 256, 64
+_MOST_BLOCKS, _MOST_EXTENT = 256, 64
+# Fields that earlier versions did not measure.
+_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,30 @@ class BlockRate:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorSeconds:
+    """Seconds of one thread for what loops do beside multiply-adds, on elements of so many bytes.
+
+    division, shuffle: of a vector in registers.  picked, gathered: of an element of every few-th one, and of
+    one whose place another one says, until it stands beside its neighbours.
+    """
+
+    element_bytes: int
+    division: float
+    shuffle: float
+    picked: float
+    gathered: float
+
+
+@dataclass(frozen=True, slots=True)
+class LineCrossing:
+    """Bytes a second that one thread reads from a level by vectors of so many bytes, off the lines."""
+
+    vector_bytes: int
+    level: int
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Figures measured on one machine.
 
@@ -65,6 +91,8 @@ class Calibration:
     left another one and when they sleep.
     blocks: the register blocks that were measured; none by versions that did not.
     products: what whole products by register blocks took, of each type and number of threads.
+    share_seconds: to share work out to threads that wait for it, with data that changes cores; 0.0: unknown.
+    vectors, crossings: what loops do beside multiply-adds; none by versions that did not measure it.
     """
 
     fingerprint: str
@@ -81,6 +109,9 @@ class Calibration:
     wake_seconds: float
     blocks: tuple[BlockRate, ...] = ()
     products: tuple[ProductTimes, ...] = ()
+    share_seconds: float = 0.0
+    vectors: tuple[VectorSeconds, ...] = ()
+    crossings: tuple[LineCrossing, ...] = ()
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -105,6 +136,11 @@ def encode(calibration: Calibration) -> str:
         "wake_seconds": calibration.wake_seconds,
         "blocks": [[b.element_bytes, b.rows, b.vectors, b.flops] for b in calibration.blocks],
         "products": as_lists(calibration.products),
+        "share_seconds": calibration.share_seconds,
+        "vectors": [
+            [v.element_bytes, v.division, v.shuffle, v.picked, v.gathered] for v in calibration.vectors
+        ],
+        "crossings": [[c.vector_bytes, c.level, c.rate] for c in calibration.crossings],
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -118,7 +154,7 @@ def decode(text: str) -> Calibration:
     if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
         raise ValueError(f"not a calibration of format {_FORMAT}")
     names = {"format", *Calibration.__dataclass_fields__}
-    if set(fields) | {"blocks", "products"} != names:
+    if set(fields) | _LATER != names:
         raise ValueError(f"fields missing or unknown: {', '.join(sorted(names ^ set(fields)))}"[:200])
     return Calibration(
         fingerprint=_string(fields, "fingerprint"),
@@ -135,6 +171,9 @@ def decode(text: str) -> Calibration:
         wake_seconds=_number(fields["wake_seconds"], _SECONDS_BOUNDS),
         blocks=_blocks(fields.get("blocks", [])),
         products=from_lists(fields.get("products", [])),
+        share_seconds=_number(fields.get("share_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
+        vectors=tuple(map(_vector, _rows(fields.get("vectors", []), 5))),
+        crossings=tuple(map(_crossing, _rows(fields.get("crossings", []), 3))),
     )
 
 
@@ -177,19 +216,35 @@ def _rate(value: Any) -> Rate:
 
 
 def _blocks(value: Any) -> tuple[BlockRate, ...]:
+    return tuple(_block(row) for row in _rows(value, 4))
+
+
+def _block(row: list[Any]) -> BlockRate:
+    size, rows, vectors = map(_extent, row[:3])
+    return BlockRate(size, rows, vectors, _number(row[3], _RATE_BOUNDS))
+
+
+def _vector(row: list[Any]) -> VectorSeconds:
+    return VectorSeconds(_extent(row[0]), *(_number(each, _SECONDS_BOUNDS) for each in row[1:]))
+
+
+def _crossing(row: list[Any]) -> LineCrossing:
+    return LineCrossing(_extent(row[0]), _extent(row[1]), _number(row[2], _RATE_BOUNDS))
+
+
+def _rows(value: Any, length: int) -> list[list[Any]]:
+    """A table of so many columns."""
     if not isinstance(value, list) or len(value) > _MOST_BLOCKS:
-        raise ValueError("register blocks are no list")
-    return tuple(map(_block, value))
+        raise ValueError("a table is no list")
+    if not all(isinstance(row, list) and len(row) == length for row in value):
+        raise ValueError(f"a row is not one of {length} figures")
+    return value
 
 
-def _block(value: Any) -> BlockRate:
-    if not isinstance(value, list) or len(value) != 4:
-        raise ValueError("a register block is not one of four figures")
-    element_bytes, rows, vectors, flops = value
-    for count in (element_bytes, rows, vectors):
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST_ROWS:
-            raise ValueError("the extents of a register block are none")
-    return BlockRate(element_bytes, rows, vectors, _number(flops, _RATE_BOUNDS))
+def _extent(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_EXTENT:
+        raise ValueError("an extent is none")
+    return value
 
 
 def _number(value: Any, bounds: tuple[float, float]) -> float:

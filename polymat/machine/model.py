@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from polymat.dataclass import dataclass
-from polymat.machine.calibrate import Calibration, Rate, Stream
+from polymat.machine.calibrate import Calibration, Rate, Stream, VectorSeconds
 
 MEMORY = 4
 """The number of main memory where a level is asked for; caches are 1, 2 and 3."""
@@ -50,6 +50,7 @@ class Machine:
     memory_bandwidth_total: bytes a second that all cores together read from memory.
     region_seconds, wake_seconds: to enter and leave a parallel region whose threads still wait for it, and
     one whose threads have gone to sleep meanwhile.
+    share_seconds: to share work out to threads that wait for it, whose data changes cores; 0.0: not measured.
     calibration: what was measured; without it, all figures are estimates.
     registers: bytes of an element, rows and vectors of register blocks that were chosen for one program.
     """
@@ -75,6 +76,7 @@ class Machine:
     memory_bandwidth_total: float = 2.4e10
     region_seconds: float = 2.0e-6
     wake_seconds: float = 4.0e-5
+    share_seconds: float = 0.0
     microarchitecture: str = "generic"
     calibration: Calibration | None = field(default=None, repr=False)
     registers: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
@@ -119,6 +121,17 @@ class Machine:
             return estimate.at(threads, self.cores)
         return self._at(self.calibration.rates(stream)[level - 1], estimate, threads)
 
+    def vector_seconds(self, element_bytes: int) -> VectorSeconds | None:
+        """Seconds of what loops do beside multiply-adds, on such elements; None where nobody measured it."""
+        measured = () if self.calibration is None else self.calibration.vectors
+        return next((each for each in measured if each.element_bytes == element_bytes), None)
+
+    def across_lines(self) -> float | None:
+        """Bytes a second from the first level by vectors off the lines; None where nobody measured it."""
+        measured = () if self.calibration is None else self.calibration.crossings
+        width = self.vector_bits // 8
+        return next((each.rate for each in measured if (each.vector_bytes, each.level) == (width, 1)), None)
+
     def with_calibration(self, calibration: Calibration | None) -> Machine:
         """This machine with measured figures in place of the estimates; itself without any."""
         if calibration is None:
@@ -141,7 +154,10 @@ class Machine:
         # A region of one thread was not worth measuring.
         if calibration.threads > 1:
             measured = replace(
-                measured, region_seconds=calibration.region_seconds, wake_seconds=calibration.wake_seconds
+                measured,
+                region_seconds=calibration.region_seconds,
+                wake_seconds=calibration.wake_seconds,
+                share_seconds=calibration.share_seconds,
             )
         return replace(measured, memory_bandwidth_total=measured.bandwidth(MEMORY, self.cores))
 

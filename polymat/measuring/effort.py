@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
-from polymat.measuring.samples import WANTED_MEMORY, Sample
+from polymat.measuring.sample import Sample
+from polymat.measuring.samples import WANTED_MEMORY
 
 Progress = Callable[[float], None]
 """Told the part of the work that is done, from 0.0 to 1.0."""

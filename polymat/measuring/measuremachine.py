@@ -14,8 +14,10 @@ from polymat.machine.model import MEMORY, Machine
 from polymat.machine.probe import probe
 from polymat.measuring.blockbench import name_of
 from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
+from polymat.measuring.loopsamples import declare_loops, loop_figures
 from polymat.measuring.microbenchmarks import block_shapes, source
-from polymat.measuring.samples import RefusedError, Sample, memory_for_sweeps, samples_of
+from polymat.measuring.sample import RefusedError, Sample
+from polymat.measuring.samples import memory_for_sweeps, samples_of
 from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.libraryfile import build
@@ -27,11 +29,11 @@ from polymat.runtime.toolchain import compiler_version, find_compiler
 def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calibration:
     """The stored calibration of this machine, or a new one, which is then stored.
 
-    A stored one that was measured with fewer threads than calls use now, or without register blocks, is
-    replaced; force: any is.
+    A stored one that was measured with fewer threads than calls use now, or without register blocks or what
+    loops do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    if stored is not None and stored.threads >= threads and stored.blocks and not force:
+    if stored is not None and stored.threads >= threads and stored.blocks and stored.vectors and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
     store_calibration(measured)
@@ -75,6 +77,7 @@ def _calibration(
         return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
 
     many = threads > 1
+    vectors, crossings = loop_figures(samples, machine)
     return Calibration(
         fingerprint=fingerprint(),
         compiler=compiler_version(find_compiler()),
@@ -93,7 +96,16 @@ def _calibration(
             BlockRate(each.element_bytes, each.rows, each.vectors, samples[f"block {name_of(each)}"].rate)
             for each in shapes
         ),
+        share_seconds=_sharing(samples, threads) if many else 0.0,
+        vectors=vectors,
+        crossings=crossings,
     )
+
+
+def _sharing(samples: Mapping[str, Sample], threads: int) -> float:
+    """What a region costs whose data changes cores: what it takes longer than one thread alone does."""
+    longer = samples[f"share {threads}"].seconds - samples["share 1"].seconds
+    return max(samples["region"].seconds, longer)
 
 
 def _levels(rate: Callable[[str], Rate], stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
@@ -128,10 +140,12 @@ def _library(machine: Machine, shapes: Sequence[Shape]) -> ctypes.CDLL:
         ("pm_chain", (size, real)),
         ("pm_clock", (size,)),
         ("pm_regions", (count, count, count)),
+        ("pm_shares", (pointer, size, count, count)),
         *([("pm_block", (count, pointer, size))] if shapes else []),
     ):
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, real
+    declare_loops(library)
     library.pm_allocate.argtypes, library.pm_allocate.restype = (size, count), pointer
     library.pm_free.argtypes, library.pm_free.restype = (pointer,), None
     return library

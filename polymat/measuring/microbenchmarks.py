@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.c.needs import Piece
 from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
@@ -12,7 +13,7 @@ from polymat.measuring.programs import calibration_head, calibration_texts
 from polymat.product.blocks import register_family
 
 NEEDS = frozenset({Piece.TEAM})
-_KERNELS = ("clock", "sink", "timed", "sweeps", "arithmetic", "regions")
+_KERNELS = ("clock", "sink", "timed", "sweeps", "arithmetic", "loops", "regions")
 
 
 def accumulators(machine: Machine) -> int:
@@ -32,5 +33,5 @@ def block_shapes(machine: Machine) -> tuple[Shape, ...]:
 def source(machine: Machine, shapes: Sequence[Shape]) -> str:
     """The measuring program for the vectors of a machine, and for these register blocks."""
     macros = {"VECTOR_BYTES": machine.vector_bits // 8, "ACCUMULATORS": accumulators(machine)}
-    texts = calibration_texts(_KERNELS, macros)
+    texts = [kernel_text("shuffles"), *calibration_texts(_KERNELS, macros)]
     return "\n".join([calibration_head(NEEDS, _KERNELS), *texts, block_text(shapes) if shapes else ""])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from functools import partial
 
 from polymat.codegen.products.blockshape import Shape
@@ -15,10 +14,13 @@ from polymat.machine.calibrate import Stream
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
 from polymat.measuring.blockbench import name_of, operations
+from polymat.measuring.loopsamples import loop_samples
 from polymat.measuring.microbenchmarks import accumulators
+from polymat.measuring.sample import Sample
 
 _SAMPLE_SECONDS = 1e-3
 _REGIONS, _SLEEPY_REGIONS, _SLEEP_MICROSECONDS = 100, 4, 300
+_SHARED = 512  # numbers that each thread computes in a region that is timed with its data: a page
 _REGION_PATIENCE = 3.0  # how deep threads sleep differs
 _PAGE = 4096
 _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 bits
@@ -26,51 +28,6 @@ _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 
 _WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
 WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
-
-
-class RefusedError(Exception):
-    """The system does not give the threads that were asked for."""
-
-
-@dataclass(slots=True)
-class Sample:
-    """Something measured again and again: its best time counts, because disturbance only adds to it.
-
-    run: does `amount` of it, in bytes, operations or times, and returns the seconds that it took.
-    patience: how many times as much as of others its times may differ.
-    """
-
-    amount: float
-    run: Callable[[], float]
-    patience: float = 1.0
-    least: list[float] = field(default_factory=list)  # the three best times, the best one first
-
-    def measure(self) -> float:
-        """Measure once more; return the best time as a share of what it was before."""
-        seconds = self.run()
-        if seconds < 0.0:
-            raise RefusedError
-        before = self.best
-        # The clock of some virtual machines stands still for short whiles.
-        if seconds > 0.0:
-            self.least = sorted([*self.least, seconds])[:3]
-        return self.best / before if self.least else 1.0
-
-    @property
-    def best(self) -> float:
-        return self.least[0] if self.least else float("inf")
-
-    def agrees(self, share: float) -> bool:
-        """Whether three times were at most so many times the best one, and `patience`."""
-        return len(self.least) == 3 and self.least[2] <= share * self.patience * self.least[0]
-
-    @property
-    def rate(self) -> float:
-        return self.amount / self.best
-
-    @property
-    def seconds(self) -> float:
-        return self.best / self.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +58,13 @@ def samples_of(
     yield "clock", Sample(8.0 * steps, lambda: library.pm_clock(steps))
     links = int(_SAMPLE_SECONDS * machine.hertz / machine.fma_latency)
     yield "chain", Sample(float(links), lambda: library.pm_chain(links, 0.999))
+    yield from loop_samples(library, machine, block.address)
     for number, shape in enumerate(shapes):
         yield f"block {name_of(shape)}", _products(library.pm_block, number, shape, machine, block)
     if threads > 1:
+        for team in (1, threads):
+            alike = partial(library.pm_shares, block.address, _SHARED * threads, _REGIONS, team)
+            yield f"share {team}", Sample(_REGIONS, alike, patience=_REGION_PATIENCE)
         for name, count, pause in (("region", _REGIONS, 0), ("wake", _SLEEPY_REGIONS, _SLEEP_MICROSECONDS)):
             run = partial(library.pm_regions, count, pause, threads)
             yield name, Sample(count, run, patience=_REGION_PATIENCE)

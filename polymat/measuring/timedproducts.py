@@ -25,7 +25,7 @@ from polymat.machine.model import Machine
 from polymat.machine.probe import probe
 from polymat.machine.producttimes import SHARED, ProductTimes, triples
 from polymat.measuring.productbench import SUFFIXES, function_name, product_bench, room_name
-from polymat.measuring.samples import RefusedError
+from polymat.measuring.sample import RefusedError
 from polymat.measuring.timing import date_text, load_timers
 from polymat.product.blocks import blocks_of
 from polymat.product.wholeproducts import shares_columns

@@ -11,6 +11,7 @@ from polymat.idiom.profit import CALL_SECONDS, EFFICIENCY, product_share
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.describe import COMPLEX_OPERATIONS
+from polymat.model.team import sharing_seconds
 from polymat.product.contraction import sides
 from polymat.tilesize.kernelplanner import LEAST_POINTS
 from polymat.tilesize.loopprice import OVERLAP_LOSS
@@ -29,7 +30,7 @@ class _Team:
     def of(machine: Machine, dtype: ScalarType, threads: int) -> _Team:
         levels = [(float(cache.bytes), machine.bandwidth(cache.level, threads)) for cache in machine.caches]
         memory = (inf, machine.bandwidth(MEMORY, threads))
-        entering = machine.region_seconds if threads > 1 else 0.0
+        entering = sharing_seconds(machine) if threads > 1 else 0.0
         return _Team(machine.peak_flops(real_part(dtype).size, threads), (*levels, memory), entering)
 
     def seconds(self, operations: float, moved: float) -> float:

@@ -17,6 +17,7 @@ from polymat.graph.sections import in_sections
 from polymat.graph.slices import slices_of
 from polymat.graph.stepwise import Stepwise
 from polymat.machine.model import MEMORY, Machine
+from polymat.model.team import sharing_seconds
 from polymat.options import Options
 
 Predict = Callable[[Pipeline], float]
@@ -105,7 +106,7 @@ class Prices:
             one = CALL_SECONDS + self._of(section.level, middle)
             if section.independent and self.threads > 1 and times > 1:
                 rounds = self._rounds(times, section.level, middle)
-                total += self.machine.region_seconds + rounds * one
+                total += sharing_seconds(self.machine) + rounds * one
             else:
                 total += times * one
         return total

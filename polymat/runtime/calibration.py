@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -95,11 +96,31 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
             best = max(rates, key=lambda rate: rate.flops)
             shape = f"{best.rows} rows x {best.vectors} vectors"
             lines.append(f"{name:<7} register blocks {best.flops / 1e9:.1f} GFLOP/s at best ({shape})")
+    lines.extend(_loop_lines(calibration))
     lines.extend(speed_lines(calibration.products))
     if threads > 1:
         awake, asleep = calibration.region_seconds * 1e6, calibration.wake_seconds * 1e6
         lines.append(f"region  {awake:.1f} us to enter and leave, {asleep:.1f} us when the threads sleep")
+        if calibration.share_seconds:
+            lines.append(
+                f"sharing {calibration.share_seconds * 1e6:.1f} us with a page of data for each thread"
+            )
     return tuple(lines)
+
+
+def _loop_lines(calibration: Calibration) -> Iterator[str]:
+    """What loops do beside multiply-adds, in cycles."""
+    for each in calibration.vectors:
+        figures = zip(
+            ("division", "shuffle", "every fifth", "gathered"),
+            (each.division, each.shuffle, each.picked, each.gathered),
+            strict=True,
+        )
+        told = ", ".join(f"{name} {seconds * calibration.hertz:.1f}" for name, seconds in figures)
+        yield f"float{8 * each.element_bytes} cycles of a vector or an element: {told}"
+    for crossing in calibration.crossings:
+        name = f"L{crossing.level}, vectors of {8 * crossing.vector_bytes} bits off the lines"
+        yield f"{name}: {crossing.rate / 1e9:.1f} GB/s"
 
 
 def _pair(rate: Rate, threads: int) -> str:

@@ -16,14 +16,16 @@ from polymat.plan.nest import FlatPlan, NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.shares import Share
 from polymat.tilesize.balance import pieces, waiting
+from polymat.tilesize.entering import entering_seconds
 from polymat.tilesize.farrows import rows_again
+from polymat.tilesize.home import Home
 from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
 from polymat.tilesize.loopprice import OVERLAP_LOSS, loop_operations
 from polymat.tilesize.shortloops import computed_bytes
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, stage_operations
 from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
-from polymat.tilesize.traffic import array_bytes, home_level, traffic
+from polymat.tilesize.traffic import array_bytes, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 
@@ -64,20 +66,22 @@ def plan_cost(
     machine: Machine,
     estimates: Mapping[str, int],
     threads: int,
-    level: int,
+    home: Home,
 ) -> PlanCost:
-    """Predicted time of one group's plan; `level` is where the pipeline's arrays live between groups.
+    """Predicted time of one group's plan; `home` is where the pipeline's arrays live between groups.
 
     A group runs on the calling thread where that is faster, or where nothing of it can be shared.  Where a
     plan needs both planes of a state, what would be one array is two, which may live further away.
     """
     if planes_apart(pipeline, plan):
-        level = home_level(pipeline, machine, estimates, plan)
+        home = Home.of(pipeline, machine, estimates, plan)
     demand = _demand(pipeline, plan, machine, estimates)
-    alone = _cost_on(demand, machine, estimates, 1, level)
+    alone = _cost_on(demand, machine, estimates, 1, home)
     if threads == 1 or not plan.is_shared:
         return alone
-    together = _cost_on(demand, machine, estimates, threads, level)
+    stages = {name: pipeline.stage(name) for name in plan.group.stages}
+    entering = entering_seconds(plan, stages, machine, estimates, threads)
+    together = _cost_on(demand, machine, estimates, threads, home, entering)
     return min(alone, together, key=lambda cost: cost.seconds)
 
 
@@ -112,7 +116,8 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     for stage in stages:
         loops, often = plan.part(stage.name), tiling.often.get(stage.name, 1.0)
         if isinstance(loops, LoopPlan):
-            known = loop_operations(plan, stage, loops, machine, estimates, widest, unchanged.get(stage.name))
+            parts = unchanged.get(stage.name, frozenset())
+            known = loop_operations(plan, stage, loops, machine, estimates, widest, parts)
             operations += known * often
             for level, size in _rows_again(plan, stage, loops, machine, estimates).items():
                 again[level] += size * often
@@ -155,7 +160,12 @@ def _rows_again(
 
 
 def _cost_on(
-    demand: _Demand, machine: Machine, estimates: Mapping[str, int], threads: int, level: int
+    demand: _Demand,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    home: Home,
+    entering: float = 0.0,
 ) -> PlanCost:
     """Predicted time on so many threads, of which some wait where the pieces do not go round."""
     widest, tiling = demand.widest, demand.tiling
@@ -165,16 +175,15 @@ def _cost_on(
     )
     peak = machine.peak_flops(widest, threads) * VECTOR_SHARE / waiting(demand.pieces, threads)
     moved = demand.moved + threads * tiling.private
-    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
     return PlanCost(
         computing=arithmetic / peak,
-        moving=moved / speed
+        moving=home.seconds(moved, machine, threads) * (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
         + tiling.padded / machine.bandwidth(tiling.level, threads)
         + tiling.passed / machine.bandwidth(tiling.passed_level, threads)
         + sum(size / machine.bandwidth(far, threads) for far, size in demand.again.items()),
-        entering=machine.region_seconds if threads > 1 else 0.0,
+        entering=entering,
         bytes=moved,
-        level=level,
+        level=home.level,
     )
 
 

@@ -18,19 +18,26 @@ from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points,
 
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
+PICKED, GATHERED = 2.0, 3.0  # instructions on an element that goes into a vector: its index, load and insert
+LEAST_BYTES = 4  # of the numbers that shorter ones are computed as, which C's are
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """Seconds of a core for what loops are made of.
 
-    instruction: of arithmetic, of a vector or of one number.  division: of a vector.  load: of a vector, or
-    of one number.  byte: of neighbours that are loaded or stored by vectors, most of which cross a line of
-    the cache where they are as long as one.  latency: until a multiply-add can be used.  lanes: of vectors.
+    instruction: of arithmetic, of a vector or of one number.  division, shuffle: of a vector.  picked,
+    gathered: of an element that goes into one, from every few-th place or from one that another element says.
+    load: of a vector, or of one number.  byte: of neighbours that are loaded or stored by vectors, most of
+    which cross a line of the cache where they are as long as one.  latency: until a multiply-add can be used.
+    lanes: of vectors.
     """
 
     instruction: float
     division: float
+    shuffle: float
+    picked: float
+    gathered: float
     load: float
     byte: float
     latency: float
@@ -38,24 +45,26 @@ class Rates:
 
     @staticmethod
     def of(machine: Machine, element_bytes: int) -> Rates:
-        """Those of vectors of such elements."""
-        lanes, vector = machine.lanes(element_bytes), machine.vector_bits // 8
+        """Those of vectors of such elements, as measured, or else counted in instructions."""
+        size = max(element_bytes, LEAST_BYTES)
+        lanes, vector = machine.lanes(size), machine.vector_bits // 8
         load = vector / machine.bandwidth(1)
-        instruction = 2.0 * lanes / machine.peak_flops(element_bytes)
-        return Rates(
-            instruction,
-            DIVISION * instruction * max(1.0, vector / VECTOR_BYTES),
-            load,
-            load / vector * (1.0 + vector / machine.line_bytes),
-            machine.fma_latency / machine.hertz,
-            lanes,
-        )
+        instruction = 2.0 * lanes / machine.peak_flops(size)
+        wide = max(1.0, vector / VECTOR_BYTES)
+        beside = (DIVISION * instruction * wide, instruction, PICKED * instruction, GATHERED * instruction)
+        measured = machine.vector_seconds(size)
+        if measured is not None:
+            beside = (measured.division, measured.shuffle, measured.picked, measured.gathered)
+        across = machine.across_lines() or machine.bandwidth(1) / (1.0 + vector / machine.line_bytes)
+        latency = machine.fma_latency / machine.hertz
+        return Rates(instruction, *beside, load, 1.0 / across, latency, lanes)
 
     def by_vectors(self, point: PointDemand) -> float:
         """Of a point that is independent of others."""
-        computing = (point.instructions / self.lanes + point.singles) * self.instruction
+        computing = (point.instructions * self.instruction + point.shuffles * self.shuffle) / self.lanes
+        computing += point.picked * self.picked + point.gathered * self.gathered
         computing = max(computing, point.divisions * self.division / self.lanes)
-        moving = point.bytes * self.byte + point.apart * self.load
+        moving = point.bytes * self.byte + (point.picked + point.gathered) * self.load
         return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
 
     def in_order(self, point: PointDemand, rows: int) -> float:
@@ -72,7 +81,7 @@ def loop_operations(
     machine: Machine,
     estimates: Mapping[str, int],
     widest: int,
-    unchanged: Collection[int] | None = None,
+    unchanged: Collection[int] = (),
 ) -> float:
     """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
 
@@ -87,9 +96,9 @@ def loop_operations(
     rows, registers = loops.unroll, None
     if isinstance(plan, TilePlan) and plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
-    skipped = frozenset(unchanged or ())
-    seconds = _seconds(stage, estimates, loops, along, rows, rates, skipped, registers)
-    return seconds * machine.peak_flops(widest) * VECTOR_SHARE + (starting if registers is None else 0.0)
+        starting = 0.0
+    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers)
+    return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
 
 
 def _together(plan: Plan, stage: Stage, loops: LoopPlan) -> str | None:

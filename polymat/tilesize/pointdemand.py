@@ -23,7 +23,6 @@ from polymat.plan.loops import LoopPlan
 
 DIVISION_WAITS = 3.0  # multiply-adds behind each other that take as long as one division
 
-PICKED, GATHERED = 2.0, 3.0  # instructions on an element that goes into a vector: its index, load and insert
 SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, and shuffled
 
 
@@ -31,17 +30,19 @@ SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, 
 class PointDemand:
     """The demands of a point on a core.
 
-    instructions: of arithmetic.  divisions: which a unit of its own computes.  singles: instructions on
-    single numbers.  bytes: of neighbours, loaded and stored.  apart: elements that are loaded one by one.
+    instructions: of arithmetic.  shuffles: that put what is loaded where it belongs.  divisions: which a unit
+    of its own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
+    from one that another element says.  bytes: of neighbours, loaded and stored.
     accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds that wait
     for each other, from what the point before has to what the next one needs.
     """
 
     instructions: float
+    shuffles: float
     divisions: float
-    singles: float
+    picked: float
+    gathered: float
     bytes: float
-    apart: float
     accesses: float
     chain: float
 
@@ -50,14 +51,14 @@ class PointDemand:
 class _Loaded:
     """The loads of a point.
 
-    bytes: of neighbours.  shuffles: instructions that put these where they belong.  apart, singles: elements
-    that are loaded one by one, and instructions to put a vector together of them.
+    bytes: of neighbours.  shuffles: that put these where they belong.  picked, gathered: elements that are
+    loaded one by one.
     """
 
     bytes: float
     shuffles: float
-    apart: float
-    singles: float
+    picked: float
+    gathered: float
 
 
 @remembered
@@ -94,14 +95,15 @@ def _demand(
     loaded = _loaded(loads, inner, together, registers or frozenset(), shifted=shifted)
     in_registers = sums or stage.name in (registers or ())
     moved = loaded.bytes + (0.0 if in_registers else stage.dtype.size)
-    instructions += loaded.shuffles + (1.0 if sums and not _is_product(item.expr) else 0.0)
+    instructions += 1.0 if sums and not _is_product(item.expr) else 0.0
     each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
     return PointDemand(
         instructions * each,
+        loaded.shuffles * each,
         each * sum(isinstance(node, Binary) and node.op == "/" for node in moving),
-        loaded.singles,
+        loaded.picked,
+        loaded.gathered,
         moved,
-        loaded.apart,
         len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
         max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
     )
@@ -153,14 +155,14 @@ def _loaded(
     """
     along, count = rows
     near: dict[object, tuple[float, float, set[object]]] = {}
-    apart: dict[object, float] = {}
+    apart: dict[object, bool] = {}
     for load, number in product(loads, range(count)):
         if not any(inner in form.names() for form in load.indices):
             continue
         forms = [form + number * form.coefficient(along) for form in load.indices]
         place, step = (load.source.name, *forms), _step(forms[-1], inner)
         if computed_in(forms) or step > SHUFFLED or any(inner in form.names() for form in forms[:-1]):
-            apart[place] = GATHERED if computed_in(forms) else PICKED
+            apart[place] = bool(computed_in(forms))
             continue
         row = (*place[:-1], forms[-1] - forms[-1].const) if shifted else place
         size = 0.0 if load.source.name in registers else load.dtype.size * step
@@ -169,7 +171,7 @@ def _loaded(
     return _Loaded(
         sum(size for size, *_ in near.values()) / count,
         shuffled / count,
-        len(apart) / count,
+        (len(apart) - sum(apart.values())) / count,
         sum(apart.values()) / count,
     )
 

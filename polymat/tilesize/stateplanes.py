@@ -11,6 +11,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
+from polymat.model.extents import extent
 from polymat.plan.tile import Plan, TilePlan
 
 
@@ -76,3 +77,34 @@ def _reads_own_point(stage: Stage, array: str) -> bool:
     own = tuple(map(Affine.name, stage.dims))
     alike = all(load.indices == own for load in stage.loads() if load.source.name == array)
     return alike and not stage.is_reduction
+
+
+def kept_share(pipeline: Pipeline, stage: Stage, estimates: Mapping[str, int]) -> float:
+    """The share of the planes of a recurrence that are needed at a time; of any other stage all.
+
+    before:  path(k, i, j) reads path(k - 1, ...), and others read path(N - 1, ...)
+    after:   two planes of N
+    """
+    if not stage.reads_itself or stage.circle or stage.name in pipeline.outputs or not stage.dims:
+        return 1.0
+    readers = (other for other in pipeline.stages if other.name != stage.name)
+    if not all(_reads_fixed_planes(other, stage.name) for other in readers):
+        return 1.0
+    apart = [Affine.name(stage.dims[0]) - load.indices[0] for load in stage.loads() if _is_of(load, stage)]
+    if not all(form.is_constant and form.const >= 0 for form in apart):
+        return 1.0
+    planes = max(form.const for form in apart) + 1
+    low, high = stage.box[0]
+    return min(1.0, planes / max(1.0, extent(high - low + 1, estimates))) if planes > 1 else 1.0
+
+
+def _is_of(load: Load, stage: Stage) -> bool:
+    return bool(load.source.name == stage.name)
+
+
+def _reads_fixed_planes(reader: Stage, array: str) -> bool:
+    """Whether what a stage reads of an array lies in one plane for each of its reads."""
+    dims = {*reader.dims, *(dim for item in reader.accumulations for dim in item.dims)}
+    return all(
+        dims.isdisjoint(load.indices[0].names()) for load in reader.loads() if load.source.name == array
+    )

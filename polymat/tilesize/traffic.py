@@ -12,7 +12,7 @@ from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent, stage_extents
 from polymat.plan.tile import Plan
 from polymat.tilesize.stagework import part_points, points
-from polymat.tilesize.stateplanes import kept_in_place, planes_apart
+from polymat.tilesize.stateplanes import kept_in_place, kept_share, planes_apart
 from polymat.tilesize.touched import touched_bytes
 
 
@@ -86,19 +86,22 @@ def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
     return prod(stage_extents(stage, estimates)) * stage.dtype.size
 
 
-def home_level(
+def home_bytes(
     pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], plan: Plan | None = None
-) -> int:
-    """The nearest level that holds all arrays of a pipeline: where a group finds its data.
+) -> float:
+    """The bytes of all arrays of a pipeline, which groups find their data in.
 
-    States that a step changes in place are one array each, but for those that a plan keeps apart.
+    States that a step changes in place are one array each, but for those that a plan keeps apart.  Of planes
+    of a recurrence those count that are needed at a time.
     """
     once = {stage.name for stage in pipeline.stages} | {old for _, old in kept_in_place(pipeline)}
     lines = machine.line_bytes
     moved = traffic(pipeline, pipeline.stages, set(), estimates, line_bytes=lines, near=once, whole=True)
     if plan is not None:
         moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))
-    return nearest_level(machine, moved)
+    for stage in pipeline.stages:
+        moved -= (1.0 - kept_share(pipeline, stage, estimates)) * array_bytes(stage, estimates)
+    return moved
 
 
 def nearest_level(machine: Machine, size: float) -> int:

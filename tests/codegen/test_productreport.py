@@ -82,8 +82,11 @@ def test_little_work_stays_on_one_thread() -> None:
 
 
 def test_the_team_is_worth_what_generated_code_finds() -> None:
-    """A point of a product counts as 4 operations, and register blocks do 4 times as many as loops."""
-    asked, awake = products((A @ B).named("P")), team_cost(NARROW).awake * 4
+    """A point of a product counts as 4 operations, as fast as its plan is predicted to be."""
+    asked = products((A @ B).named("P"))
+    (plan,), team = asked.schedule.plans, asked.schedule.team
+    assert team.awake == team_cost(NARROW).awake
+    awake = team.awake * team.speed(plan.group.stages, 0.0)
     points = int(2 * awake) // 4  # from which two threads save more than a region costs
     below, above = (asked.at(at(points // 64 + more, 8, 8), 2) for more in (-points // 80, points // 80))
     assert [len(each[0].part) for each in (below, above)] == [0, 1]

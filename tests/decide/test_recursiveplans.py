@@ -12,6 +12,7 @@ from polymat.plan.library import RecursivePlan
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.filterblock import RUN
+from polymat.tilesize.home import Home
 from polymat.tilesize.stagework import VECTOR_SHARE
 from tests.fixed import NARROW, compiled_levels
 
@@ -36,7 +37,7 @@ def predicted(kind: str, order: int, channels: int = 1) -> tuple[float, float]:
     assert isinstance(schedule, Schedule)
     (plan,) = (plan for plan in schedule.plans if isinstance(plan, RecursivePlan))
     named = {size.name: length for size, length in sizes.items()}
-    cost = plan_cost(schedule.grouping.pipeline, plan, NARROW, named, 1, 3)
+    cost = plan_cost(schedule.grouping.pipeline, plan, NARROW, named, 1, Home(0.0, 1))
     return cost.computing * NARROW.peak_flops(8) * VECTOR_SHARE, cost.bytes
 
 

@@ -34,16 +34,19 @@ def steps(rank: int = 4) -> tuple[list[Any], list[Any]]:
     return [P, F], [product("last", middle(i, k, b) * F(j, k))]
 
 
+MANY = 8192  # tracks that are worth threads
+
+
 @pytest.mark.parametrize("threads", [2, 4])
 def test_there_are_tiles_for_all_threads(threads: int) -> None:
     inputs, outputs = steps()
     compiled = pm.compile(
-        outputs, name="steps", inputs=inputs, estimates={TRACKS: 512}, options=Options(threads=threads)
+        outputs, name="steps", inputs=inputs, estimates={TRACKS: MANY}, options=Options(threads=threads)
     )
     groups = [group for group in compiled.explain().groups if group.kind == "tiles"]
     assert groups
     for group in groups:
-        tiles = [ceil((512 if dim == "b" else 4) / size) for dim, size in group.tile_sizes.items()]
+        tiles = [ceil((MANY if dim == "b" else 4) / size) for dim, size in group.tile_sizes.items()]
         assert prod(tiles) >= threads, group
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.elements import FUNCTIONS
-from polymat.codegen.loops.work import operations
 from polymat.graph.build import build
 from polymat.graph.operations import (
     _OWN,
@@ -18,6 +17,7 @@ from polymat.graph.operations import (
     expression_operations,
     function_operations,
 )
+from polymat.graph.pointwork import operations
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import walk
 from polymat.tilesize.stagework import stage_operations

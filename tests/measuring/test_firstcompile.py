@@ -23,7 +23,7 @@ from polymat.machine.known import ZEN3
 from polymat.machine.probe import probe
 from polymat.measuring import firstcompile
 from polymat.measuring.effort import Effort, measure_until_agreed
-from polymat.measuring.samples import Sample
+from polymat.measuring.sample import Sample
 from polymat.measuring.timedproducts import SHORT
 from polymat.request import Request
 from polymat.runtime import doctor

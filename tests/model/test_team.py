@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from polymat.machine.model import Machine
-from polymat.model.team import team_cost
+from polymat.model.team import sharing_seconds, team_cost
 
 MACHINE = Machine(
     "test",
@@ -32,3 +34,20 @@ def test_it_follows_the_machine() -> None:
     assert team_cost(wide).awake > 1.9 * team_cost(MACHINE).awake
     assert team_cost(slow).awake > 3.9 * team_cost(MACHINE).awake
     assert team_cost(slow).asleep > team_cost(MACHINE).asleep
+
+
+def test_sharing_costs_what_was_measured_and_more_than_a_region_otherwise() -> None:
+    measured = replace(MACHINE, share_seconds=6e-6)
+    assert sharing_seconds(MACHINE) > MACHINE.region_seconds
+    assert sharing_seconds(measured) == 6e-6
+    assert sharing_seconds(replace(MACHINE, share_seconds=1e-7)) == sharing_seconds(MACHINE)
+    assert team_cost(measured).awake == 110_000
+    assert team_cost(measured).meeting == team_cost(MACHINE).meeting
+
+
+def test_groups_have_the_speed_that_is_predicted() -> None:
+    cost = team_cost(MACHINE, {("f", "g"): 3.0, ("h",): 0.1})
+    assert cost.speed(("f", "g"), 1.0) == 3.0
+    assert cost.speed(("f",), 1.0) == 1.0
+    assert cost.least == pytest.approx(0.1 * cost.awake)
+    assert team_cost(MACHINE).least == cost.awake / cost.lanes

@@ -86,7 +86,7 @@ CHANGES = [
     Planted("tilesize.stagework", "NO_BLOCK", 1.5, e("one_sum")),
     Planted("tilesize.stagework", "WAITING", 3.0, e("triangular_system")),
     Planted("tilesize.cost", "OVERLAP_LOSS", 0.5, e("rows")),
-    Planted("tilesize.pointdemand", "GATHERED", 6.0, e("looked_up")),
+    Planted("tilesize.loopprice", "GATHERED", 6.0, e("looked_up")),
     Planted("tilesize.loopprice", "DIVISION", 1000.0, e("whole_rows")),
     Planted("tilesize.register", "ROWS_REDUCED", 4, c("sums_along_rows")),
     Planted("tilesize.register", "SHIFTED_BITS", 256, c("cases")),

@@ -24,7 +24,7 @@ from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, D, F = (pm.Parameter(pm.Int, name) for name in "MNDF")
-LARGE = {M: 2048, N: 2048, D: 64, F: 64}
+LARGE = {M: 4096, N: 2048, D: 64, F: 64}
 OWN = Options(blas="never", reassociate=False, threads=3, parallel_threshold=0)
 # Rows: none, a register block, a tile, and what is beside these; columns beside vectors, panels and pieces.
 SIZES = (

@@ -20,9 +20,10 @@ from polymat.machine.model import MEMORY
 from polymat.plan.tile import TilePlan
 from polymat.runtime.host import InstalledLibraries
 from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.home import Home
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.stateplanes import kept_in_place, planes_apart, unchanged_parts
-from polymat.tilesize.traffic import home_level, traffic
+from polymat.tilesize.traffic import traffic
 from tests.codegen.test_planes import STARTS, T, crossed, leap, shifted
 
 MACHINE = replace(ZEN3, cores=1)
@@ -62,15 +63,15 @@ def test_states_in_place_are_counted_once() -> None:
     assert len(in_place(pipeline)) == 3
     sizes = {"NX": 600, "NY": 1000, "T": 100}  # 4.8 MB each, of which three fit in the last level
     machine = replace(MACHINE, l3_bytes=16 << 20)
-    assert home_level(pipeline, machine, sizes) == 3
+    assert Home.of(pipeline, machine, sizes).level == 3
     decider = Decider(pipeline, machine, sizes, pm.Options(threads=1), InstalledLibraries())
-    assert decider.level == 3
+    assert decider.home.level == 3
     together = tuple(stage.name for stage in pipeline.stages)
     tiles = [plan for plan in decider.ways(together) if isinstance(plan, TilePlan)]
     assert tiles
     for plan in tiles:
         assert "hz_t" in [stage.name for stage in planes_apart(pipeline, plan)]  # ex and ey read hz_t_1
-        assert home_level(pipeline, machine, sizes, plan) == MEMORY
+        assert Home.of(pipeline, machine, sizes, plan).level == MEMORY
     assert Group(("hz_t",)) in decider.grouping().groups
 
 
@@ -89,7 +90,8 @@ def test_columns_that_stay_as_they_are_are_not_computed() -> None:
     (kept,) = unchanged_parts(pipeline, plan)["a"]
     assert isinstance(stage.parts[kept].expr, Load)
     early, late = (
-        plan_cost(pipeline, plan, MACHINE, {"M": 300, "N": 400, "k": step}, 1, 2) for step in (40, 360)
+        plan_cost(pipeline, plan, MACHINE, {"M": 300, "N": 400, "k": step}, 1, Home(0.0, 1))
+        for step in (40, 360)
     )
     assert early.computing > 6 * late.computing
     assert early.bytes > 6 * late.bytes

@@ -1,0 +1,134 @@
+/* What loops do beside multiply-adds, of vectors in the first-level cache or in registers: divisions, shuffles,
+   elements that are apart, and loads that lie in two lines.
+
+   takes VECTOR_BYTES=16|32|64  of a vector of the machine
+*/
+#pragma once
+
+#include <stdint.h>
+#include "shuffles.h"
+#include "calibration/arithmetic.h"
+
+#define ONWARD_2 1, 2
+#define ONWARD_4 ONWARD_2, 3, 4
+#define ONWARD_8 ONWARD_4, 5, 6, 7, 8
+#define ONWARD_16 ONWARD_8, 9, 10, 11, 12, 13, 14, 15, 16
+#if VECTOR_BYTES == 64
+#define ONWARD64 ONWARD_8
+#define ONWARD32 ONWARD_16
+#elif VECTOR_BYTES == 32
+#define ONWARD64 ONWARD_4
+#define ONWARD32 ONWARD_8
+#else
+#define ONWARD64 ONWARD_2
+#define ONWARD32 ONWARD_4
+#endif
+
+/* The elements of two vectors from the second one of the first on, as rows are shifted. */
+#if defined(_PM_SHUFFLES)
+#define SHIFTED(a, b, whole, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHIFTED(a, b, whole, ...) __builtin_shuffle(a, b, (whole){__VA_ARGS__})
+#endif
+
+#define BEGINS(k) \
+    TYPE a##k = term * (ELEMENT)(k + 1); \
+    __asm__("" : "+m"(a##k));
+#define SUMMED(k) sum += a##k;
+#define DIVIDED(k) a##k = term / a##k;
+#define SHUFFLED(k) a##k = SHIFTED(a##k, other, WHOLE, ONWARD);
+
+/* Twelve of them at a time, which do not wait for each other. */
+#define STEPS(NAME, OP) \
+    double NAME(ptrdiff_t steps, double scale) \
+    { \
+        const TYPE term = (TYPE){0} + (ELEMENT)scale, other = term + term; \
+        TYPE sum = other; \
+        TWELVE(BEGINS) \
+        const double begin = now(); \
+        for (ptrdiff_t step = 0; step < steps; step++) { \
+            TWELVE(OP) \
+        } \
+        const double end = now(); \
+        TWELVE(SUMMED) \
+        pm_sink = (double)sum[0]; \
+        return end - begin; \
+    }
+
+typedef int64_t whole64 __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t whole32 __attribute__((vector_size(VECTOR_BYTES)));
+#define TYPE vec
+#define ELEMENT double
+#define WHOLE whole64
+#define ONWARD ONWARD64
+STEPS(pm_divide64, DIVIDED)
+STEPS(pm_shuffle64, SHUFFLED)
+#undef TYPE
+#undef ELEMENT
+#undef WHOLE
+#undef ONWARD
+#define TYPE vecf
+#define ELEMENT float
+#define WHOLE whole32
+#define ONWARD ONWARD32
+STEPS(pm_divide32, DIVIDED)
+STEPS(pm_shuffle32, SHUFFLED)
+#undef TYPE
+#undef ELEMENT
+#undef WHOLE
+#undef ONWARD
+
+/* Seconds of `repeats` copies of `count` elements to neighbours: from every `apart`-th place, or from places
+   that others say, up to PLACES. */
+#define PLACES 512
+#define PICKED(NAME, PLACED, ELEMENT, INDEX) \
+    double NAME(ELEMENT *x, ELEMENT *y, ptrdiff_t count, ptrdiff_t apart, ptrdiff_t repeats) \
+    { \
+        const double begin = now(); \
+        for (ptrdiff_t repeat = 0; repeat < repeats; repeat++) { \
+            _Pragma("omp simd") for (ptrdiff_t i = 0; i < count; i++) y[i] = x[apart * i]; \
+            __asm__ volatile("" : : "r"(x), "r"(y) : "memory"); \
+        } \
+        return now() - begin; \
+    } \
+    double PLACED(ELEMENT *x, ELEMENT *y, ptrdiff_t count, ptrdiff_t repeats) \
+    { \
+        static INDEX places[PLACES]; \
+        for (ptrdiff_t i = 0; i < count; i++) \
+            places[i] = (INDEX)(i * 5 % count); \
+        const double begin = now(); \
+        for (ptrdiff_t repeat = 0; repeat < repeats; repeat++) { \
+            _Pragma("omp simd") for (ptrdiff_t i = 0; i < count; i++) y[i] = x[places[i]]; \
+            __asm__ volatile("" : : "r"(x), "r"(y), "r"(places) : "memory"); \
+        } \
+        return now() - begin; \
+    }
+PICKED(pm_picked64, pm_gathered64, double, int64_t)
+PICKED(pm_picked32, pm_gathered32, float, int32_t)
+
+/* Seconds of `repeats` sweeps over `bytes` by vectors that need not begin where one of memory does. */
+#define ACROSS(WIDTH) \
+    typedef double across##WIDTH __attribute__((vector_size(WIDTH), may_alias, aligned(8))); \
+    double pm_across##WIDTH(const char *data, ptrdiff_t bytes, ptrdiff_t repeats) \
+    { \
+        across##WIDTH a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0}; \
+        double begin = now(); \
+        for (ptrdiff_t repeat = -1; repeat < repeats; repeat++) { \
+            const across##WIDTH *x = (const across##WIDTH *)data; \
+            for (ptrdiff_t i = 0; i < bytes / WIDTH; i += 4) { \
+                a0 += x[i]; \
+                a1 += x[i + 1]; \
+                a2 += x[i + 2]; \
+                a3 += x[i + 3]; \
+            } \
+            if (repeat < 0) \
+                begin = now(); \
+        } \
+        const double end = now(); \
+        const across##WIDTH sum = (a0 + a1) + (a2 + a3); \
+        pm_sink = sum[0]; \
+        return end - begin; \
+    }
+ACROSS(16)
+ACROSS(32)
+ACROSS(64)

@@ -1,0 +1,93 @@
+"""What is measured of loops beside multiply-adds: divisions, shuffles, elements apart, loads across lines."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from polymat.machine.calibrate import LineCrossing, VectorSeconds
+from polymat.machine.model import Machine
+from polymat.measuring.sample import Sample
+
+_SECONDS = 5e-4
+_AT_ONCE = 12  # operations of a step
+_CYCLES = 4.0  # of an operation or an element at most, about
+_COUNT, _APART = 512, 5  # elements that are picked, and how far they are from each other
+_BEHIND = 16  # bytes that arrays of NumPy begin behind a line
+_PATIENCE = 2.0
+_SIZES, _WIDTHS, _LEVELS = (4, 8), (16, 32, 64), (1, 2)
+
+
+def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[tuple[str, Sample]]:
+    """Of both precisions and of all widths of vectors there are, by name, in memory from an address on."""
+    steps = _times(machine, _AT_ONCE)
+    for size in _SIZES:
+        bits = 8 * size
+        for name in ("divide", "shuffle"):
+            run = partial(getattr(library, f"pm_{name}{bits}"), steps, 1.5)
+            yield f"{name} {size}", _sample(_AT_ONCE * steps, run)
+        repeats = _times(machine, _COUNT)
+        behind = address + _COUNT * _APART * size
+        picked = partial(getattr(library, f"pm_picked{bits}"), address, behind, _COUNT, _APART, repeats)
+        yield f"picked {size}", _sample(_COUNT * repeats, picked)
+        placed = partial(getattr(library, f"pm_gathered{bits}"), address, behind, _COUNT, repeats)
+        yield f"gathered {size}", _sample(_COUNT * repeats, placed)
+    for width in _widths(machine):
+        for level in _LEVELS:
+            held = machine.l1_bytes // 2 if level == 1 else (machine.l1_bytes + machine.l2_bytes) // 2
+            share = held - held % (4 * width)
+            repeats = max(1, round(_SECONDS * machine.bandwidth(level) / share))
+            across = partial(getattr(library, f"pm_across{width}"), address + _BEHIND, share, repeats)
+            yield f"across {width} {level}", _sample(share * repeats, across)
+
+
+def loop_figures(
+    samples: Mapping[str, Sample], machine: Machine
+) -> tuple[tuple[VectorSeconds, ...], tuple[LineCrossing, ...]]:
+    """The figures of what was measured."""
+    vectors = tuple(
+        VectorSeconds(
+            size, *(samples[f"{name} {size}"].seconds for name in ("divide", "shuffle", "picked", "gathered"))
+        )
+        for size in _SIZES
+    )
+    crossings = tuple(
+        LineCrossing(width, level, samples[f"across {width} {level}"].rate)
+        for width in _widths(machine)
+        for level in _LEVELS
+    )
+    return vectors, crossings
+
+
+def declare_loops(library: ctypes.CDLL) -> None:
+    """Say what the functions of a measuring program take."""
+    size, pointer, real = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_double
+    for bits in (8 * each for each in _SIZES):
+        for name, arguments in (
+            (f"pm_divide{bits}", (size, real)),
+            (f"pm_shuffle{bits}", (size, real)),
+            (f"pm_picked{bits}", (pointer, pointer, size, size, size)),
+            (f"pm_gathered{bits}", (pointer, pointer, size, size)),
+        ):
+            _declare(library, name, arguments)
+    for width in _WIDTHS:
+        _declare(library, f"pm_across{width}", (pointer, size, size))
+
+
+def _declare(library: ctypes.CDLL, name: str, arguments: tuple[object, ...]) -> None:
+    function = getattr(library, name)
+    function.argtypes, function.restype = arguments, ctypes.c_double
+
+
+def _sample(amount: int, run: Callable[[], float]) -> Sample:
+    return Sample(float(amount), run, patience=_PATIENCE)
+
+
+def _times(machine: Machine, operations: int) -> int:
+    """How often so many operations are done in a sample."""
+    return max(1, int(_SECONDS * machine.hertz / (operations * _CYCLES)))
+
+
+def _widths(machine: Machine) -> tuple[int, ...]:
+    return tuple(width for width in _WIDTHS if width <= machine.vector_bits // 8)

@@ -20,7 +20,7 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 # The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
 SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
-    *("inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"),
+    *("inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders", "positions"),
     *("fusion", "folds", "orders", "bands", "slices", "waits", "planes", "skews"),
 )
 LibraryUse = Literal["auto", "always", "never"]

@@ -15,6 +15,7 @@ from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
 from polymat.graph.guards import leave_out_terms
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.placesofextremes import find_positions
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.sections import in_sections
 from polymat.graph.simplify import share_common_stages
@@ -147,15 +148,12 @@ PASSES: tuple[Pass, ...] = (
         alone(separate_names),
     ),
     Pass(
-        *("terms", "graph", Pipeline, Pipeline),
-        "sums run over the points alone whose terms a Select keeps",
+        *("terms", "graph", Pipeline, Pipeline, "sums run over the points alone whose terms a Select keeps"),
         alone(leave_out_terms),
     ),
     Pass(
-        *("share", "graph", Pipeline, Pipeline),
-        "stages with the same definition are computed once",
-        alone(share_common_stages),
-        lambda options: options.share,
+        *("share", "graph", Pipeline, Pipeline, "stages with the same definition are computed once"),
+        *(alone(share_common_stages), lambda options: options.share),
     ),
     Pass(
         *("samples", "graph", Pipeline, Pipeline),
@@ -221,6 +219,10 @@ PASSES: tuple[Pass, ...] = (
         *("borders", "graph", Pipeline, Pipeline),
         "borders that a Select tells from the interior are parts of their own, those that nobody reads none",
         alone(_only_borders_that_are_read),
+    ),
+    Pass(
+        *("positions", "graph", Pipeline, Pipeline),
+        *("extremes and their first places are found together", alone(find_positions), _tiled),
     ),
     Pass(
         *("waits", "graph", Pipeline, Pipeline),

@@ -41,8 +41,9 @@ ORDER = [
     "blocks",
     "phases",
 ]
-ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders", "waits"]
-ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
+ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"]
+ORDER += ["positions", "waits", "fusion", "tilesize", "folds", "orders", "planes", "skews"]
+ORDER += ["codegen", "source", "runtime"]
 
 
 def several() -> pm.Function:
@@ -81,7 +82,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:23], "graph", *ORDER[23:30]]
+    assert names == [*ORDER[:24], "graph", *ORDER[24:31]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

@@ -111,7 +111,7 @@ class Entry:
             pads = (*group.tiles.pads, *group.tiles.ahead) if group.tiles is not None else ()
             if not plan.is_own_code or pads or self._is_kept(group):
                 return None
-            shared = group.tiles is not None or any(nest.ranges for nest in group.nests)
+            shared = group.tiles is not None or any(nest.ranges or nest.pieces for nest in group.nests)
             stages = tuple(map(self.pipeline.stage, plan.group.stages)) if shared else ()
             found.append(Asking(stages, shares.speed(plan), group.nests))
         named = deciding_sizes(found, self.slots, [size.name for size in sizes])

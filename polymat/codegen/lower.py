@@ -21,6 +21,7 @@ from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.checkedrows import with_checked_rows
 from polymat.codegen.loops.joinedstrips import Strip, joined_strips
 from polymat.codegen.loops.merged import merged_nest
+from polymat.codegen.loops.positionnests import position_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
 from polymat.codegen.memory.slots import shared_slots
 from polymat.codegen.memory.storage import Buffer, buffers
@@ -51,6 +52,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
+from polymat.plan.position import PositionPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
@@ -73,6 +75,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     EpiloguePlan: epilogue_nest,
     EliminationPlan: elimination_nest,
     SchemePlan: scheme_nest,
+    PositionPlan: position_nest,
 }
 
 

@@ -21,7 +21,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
-from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.nestfunction import MOST_PIECES, PIECES, NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
 from polymat.codegen.trailingthreads import TrailingThreads
@@ -41,7 +41,7 @@ CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
 A_POINT = 20.0
 FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
-CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
+CHUNK = "_pm_chunk"
 THREADS = Id("_pm_threads")
 
 
@@ -128,6 +128,8 @@ class Shares:
             return self._trailing(stages, plan, nest, plan.trailing)
         if not nest.ranges and isinstance(plan, TransformPlan):
             return (self._transform(plan, nest),)
+        if nest.pieces:
+            return (Block((*first, *self._in_pieces(stages, plan, nest))),)
         if isinstance(plan, EliminationPlan):
             return (Block((*first, *self._team_within(stages, plan, nest, scratch))),)
         if not nest.ranges:
@@ -167,6 +169,13 @@ class Shares:
         least = Literal(f"{self.least_work(speed)!r}")
         arguments = (*nest.arguments, scratch.apart, Id(PIECES), Id(TEAM), least)
         return (*team, Evaluate(CCall(nest.function.name, arguments)))
+
+    def _in_pieces(self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction) -> tuple[Stmt, ...]:
+        """Run a nest that shares itself out to as many threads as its work is worth."""
+        self.needs.add(MIN_I64)
+        team = self.declared(stages, self.speed(plan), fixed=False)
+        pieces = CCall(MIN_I64.function, (Id(PIECES), Literal(str(MOST_PIECES))))
+        return (*team, Evaluate(CCall(nest.function.name, (*nest.arguments, pieces))))
 
     def _transform(self, plan: TransformPlan, nest: NestFunction) -> Stmt:
         """Run a transform without a batch, which shares itself out to a team."""

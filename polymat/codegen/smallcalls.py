@@ -90,6 +90,7 @@ class SmallCalls:
         limits: list[CExpr] = []
         for part in nest.ranges:
             limits += [size(part.low), size(part.high + 1)]
+        limits += [Literal("1")] if nest.pieces else []
         call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
         return Block((*pads, call)) if pads else call
 

@@ -8,6 +8,7 @@ from functools import partial, reduce
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.loops.rowtiles import FIRST
+from polymat.codegen.loops.toandfro import to_and_fro
 from polymat.codegen.memory.storage import TILE
 from polymat.codegen.tilerun import LAST
 from polymat.plan.tile import TilePlan
@@ -24,8 +25,12 @@ def tile_count(plan: TilePlan, hulls: Hulls) -> CExpr:
     return reduce(partial(CBinary, "*"), counts)
 
 
-def numbered(plan: TilePlan, hulls: Hulls, ends: Sequence[Declare], body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+def numbered(
+    plan: TilePlan, hulls: Hulls, ends: Sequence[Declare], body: Sequence[Stmt], turning: str = ""
+) -> tuple[Stmt, ...]:
     """The loop over the tiles of a thread, in the order of nested loops; ends: where a tile ends.
+
+    turning: the name of a step in C: where that is odd, the last tile comes first.
 
     before:  for tile0 by 8: for tile1 by 4: ...
     after:   for tile: tile0 = low0 + tile / tiles1 * 8;  tile1 = low1 + tile % tiles1 * 4;  ...
@@ -41,7 +46,10 @@ def numbered(plan: TilePlan, hulls: Hulls, ends: Sequence[Declare], body: Sequen
     names = _names(plan)
     begins = _begins(plan, hulls, names)
     inside = (*begins, *_further(plan, hulls, names, (*ends, *body)))
-    return (*counts, For(NUMBER, Id(FIRST), CBinary("<", Id(NUMBER), Id(LAST)), Literal("1"), inside))
+    loop = For(NUMBER, Id(FIRST), CBinary("<", Id(NUMBER), Id(LAST)), Literal("1"), inside)
+    if turning:
+        loop = to_and_fro(loop, CBinary("-", Id(LAST), Literal("1")), turning)
+    return (*counts, loop)
 
 
 def _names(plan: TilePlan) -> list[str]:

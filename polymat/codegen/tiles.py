@@ -28,6 +28,7 @@ from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
 from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.loops.toandfro import to_and_fro
 from polymat.codegen.memory.storage import TILE, WHOLE, inside, part_begin
 from polymat.codegen.tilememory import accumulated, scratchpads
 from polymat.codegen.tilenumbers import numbered, tile_count
@@ -153,7 +154,7 @@ class TileWriter:
         levels = range(len(self.plan.dims))
         if self.plan.is_numbered:
             ends = [self._end(level, hulls[level][1]) for level in levels]
-            body = numbered(self.plan, hulls, ends, body)
+            body = numbered(self.plan, hulls, ends, body, self._turning)
         else:
             for level in levels if self.plan.rolling else reversed(levels):
                 body = (self._loop(level, body, hulls),)
@@ -198,7 +199,8 @@ class TileWriter:
         declared = self._end(level, high)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
-        return For(tile.name, low, CBinary("<", tile, high), size, (declared, *body))
+        loop = For(tile.name, low, CBinary("<", tile, high), size, (declared, *body))
+        return loop if level or not self._turning else to_and_fro(loop, self._last_tile(), self._turning)
 
     def _end(self, level: int, high: CExpr) -> Declare:
         """Where a tile ends along a dimension that its tiles cover up to `high`."""
@@ -213,11 +215,14 @@ class TileWriter:
 
     def _backwards(self, tile: Id, body: tuple[Stmt, ...]) -> Stmt:
         """The same tiles of the first dimension from the last on; none where FIRST is not before LAST."""
-        first, last, size = Id(FIRST), Id(LAST), self.plan.sizes[0]
-        before = CBinary("/", CBinary("-", CBinary("-", last, first), Literal("1")), Literal(str(size)))
-        start = CBinary("+", first, CBinary("*", before, Literal(str(size))))
-        condition = CBinary("&&", CBinary(">=", tile, first), CBinary("<", tile, last))
-        return For(tile.name, start, condition, Literal(str(-size)), body)
+        condition = CBinary("&&", CBinary(">=", tile, Id(FIRST)), CBinary("<", tile, Id(LAST)))
+        return For(tile.name, self._last_tile(), condition, Literal(str(-self.plan.sizes[0])), body)
+
+    def _last_tile(self) -> CExpr:
+        """Where the last tile of the first dimension begins."""
+        first, size = Id(FIRST), Literal(str(self.plan.sizes[0]))
+        before = CBinary("/", CBinary("-", CBinary("-", Id(LAST), first), Literal("1")), size)
+        return CBinary("+", first, CBinary("*", before, size))
 
     def _bounds(
         self, member: Member, part: Range, hulls: Sequence[tuple[CExpr, CExpr]]
@@ -281,6 +286,10 @@ class TileWriter:
         for form in forms[1:]:
             result = CCall(f"_pm_{function}_i64", (result, self._size(form)))
         return result
+
+    @property
+    def _turning(self) -> str:
+        return self.plan.turning and self.stages.names.get("size", self.plan.turning)
 
     def _size(self, form: Affine) -> CExpr:
         return self.stages.size(form)

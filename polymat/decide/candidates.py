@@ -10,6 +10,7 @@ from functools import cache
 from polymat.decide.callplans import CallPlanner
 from polymat.decide.eliminationplans import EliminationPlanner
 from polymat.decide.filterplans import FilterPlanner
+from polymat.decide.positionplans import PositionPlanner
 from polymat.decide.recursiveplans import RecursivePlanner
 from polymat.decide.schemeplans import SchemePlanner
 from polymat.fusion.alignment import align
@@ -72,9 +73,7 @@ class Candidates:
         threads: int,
         libraries: Libraries,
     ) -> None:
-        self.pipeline = pipeline
-        self.reads = reads
-        self.dag = dag
+        self.pipeline, self.reads, self.dag = pipeline, reads, dag
         self.machine = machine
         self.given = estimates
         self.assumed = assumed
@@ -83,6 +82,7 @@ class Candidates:
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, libraries, estimates)
         self.filters = FilterPlanner(self.calls)
         self.recursive = RecursivePlanner(pipeline, machine, options, assumed)
+        self.positions = PositionPlanner(pipeline, machine, assumed)
         self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.schemes = options.schemes
@@ -108,7 +108,7 @@ class Candidates:
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
         filtered, steps = self.filters.plan(stages), self.recursive.plan(stages)
-        direct = (filtered, steps, self.eliminations.plan(stages, found))
+        direct = (filtered, steps, self.eliminations.plan(stages, found), self.positions.plan(stages))
         found = [*found, *(plan for plan in direct if plan is not None)]
         return found or (loops if isinstance(loops, Refused) else Refused("no tiling of it has code"))
 

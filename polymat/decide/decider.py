@@ -33,7 +33,7 @@ from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.pace import paces
 from polymat.tilesize.schemetiles import heeds
-from polymat.tilesize.sweeps import back_and_forth
+from polymat.tilesize.sweeps import back_and_forth, to_and_fro
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
 UNHEEDED = 1e6  # times the time of what does not do as a scheme of its stages says
@@ -97,7 +97,8 @@ class Decider:
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
         joins = [*joinable_edges(self.reads, self.dag)]
-        joins += [*self.candidates.calls.joins(), *self.candidates.recursive.joins()]
+        found = self.candidates
+        joins += [*found.calls.joins(), *found.recursive.joins(), *found.positions.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
         together = undivided(self.reads, self.dag, self._are_kept_alike)
@@ -111,7 +112,10 @@ class Decider:
         """
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
-            plans = back_and_forth(self.pipeline, plans, self.candidates.planner.fixed)
+            fixed = self.candidates.planner.fixed
+            plans = back_and_forth(self.pipeline, plans, fixed)
+            if self.pipeline.waiting is None:  # or else slices take the order of blocks of steps
+                plans = to_and_fro(self.pipeline, plans, self.machine, self.assumed, fixed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()

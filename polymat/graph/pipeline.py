@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from polymat.dataclass import dataclass
 from polymat.graph.orders import NO_WORK, Work
 from polymat.graph.pipelinetext import pipeline_lines
+from polymat.graph.positionpair import PositionPair
 from polymat.graph.stage import InputArray, ScalarInput, Stage
 from polymat.graph.waited import Slices
 from polymat.lang.affine import Affine
@@ -43,6 +44,7 @@ class Pipeline:
     waiting: the slices of a step that wait for others; None where there are none.
     sliced: groups of stages that run slice by slice, each with the dimension that tells its slices apart.
     alone: whether it computes a part of what threads share, on one of them.
+    positions: the stages that say where the extremes are that others find.
     """
 
     inputs: tuple[InputArray, ...]
@@ -67,6 +69,7 @@ class Pipeline:
     waiting: Slices | None = None
     sliced: tuple[tuple[tuple[str, int], ...], ...] = ()
     alone: bool = False
+    positions: tuple[PositionPair, ...] = ()
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

@@ -30,6 +30,8 @@ def pipeline_lines(pipeline: Pipeline) -> Iterator[str]:
         yield f"follow   {', '.join(pipeline.followed)}"
     for group in pipeline.sliced:
         yield f"slices   {', '.join(f'{name} along dimension {place}' for name, place in group)}"
+    for pair in pipeline.positions:
+        yield f"position {pair}"
     if pipeline.alone:
         yield "threads  have such pipelines each of its own"
     if pipeline.apart:

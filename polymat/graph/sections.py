@@ -267,10 +267,12 @@ class _Split:
         }
 
     def _unchanged(self, read: Sequence[tuple[InputArray, ArrayView]]) -> Iterator[str]:
-        """The inputs that were there before all steps: the caller's, but for what steps around these make."""
+        """The inputs that were there before all steps: not what these make, nor steps around them."""
         given = {array.name for array in self.pipeline.inputs}
         if self.pipeline.coming is not None:
             given &= self.pipeline.coming.keys()
+        made = (held for name, held in self.held.items() if name not in self.inputs.owners)
+        given |= {held.name for held in made if held.place != "input"}
         return (array.name for array, view in read if view.step is None and view.array in given)
 
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import DtypeError, LangError
 from polymat.lang import later
 from polymat.lang.affine import Affine
+from polymat.lang.condition import Condition
+from polymat.lang.constructs import Cast, Select
 from polymat.lang.expr import (
     Binary,
     Call,
@@ -28,7 +32,6 @@ from polymat.lang.expr import (
 from polymat.lang.function import CaseEntry, Function
 from polymat.lang.interval import Interval
 from polymat.lang.makers import index_expression
-from polymat.lang.positionblocks import blocks_of, hit, no_index
 from polymat.lang.reduction import Op, Reduce, ReduceEntry, Reduction
 from polymat.lang.traverse import walk
 from polymat.lang.types import Long, promote, strong
@@ -55,9 +58,6 @@ def positions(stage: Reduction, entries: tuple[Any, ...]) -> tuple[Any, ...]:
     dtype = strong(reduce(promote, (value.dtype for value in values)))
     extreme = Reduction(*domains, dtype, None, what=f"extreme of {stage.label}")
     stage._extreme = extreme
-    if (blocks := blocks_of(stage, entries, values[0])) is not None:
-        number = _index(stage, reduces[0])
-        return (blocks.define(reduces[0], values[0], number, extreme, _EXTREME[op]),)
     there = [_at(extreme, entry.target) for entry in reduces]
     extreme.defn = [
         _as(entry, Reduce(target, value, _EXTREME[op]))
@@ -80,8 +80,11 @@ def _at(extreme: Reduction, target: Load) -> Load:
 
 def _first(stage: Reduction, entry: ReduceEntry, value: Expr, extreme: Load) -> Expr:
     """The index where the element is the extreme one; elsewhere what no index is larger than."""
-    found = hit(value, extreme, _index(stage, entry), stage.dtype)
-    return stage.within(found, no_index(stage.dtype))
+    hit = Condition(value, "==", extreme)
+    if value.dtype.kind == "f":  # where there is a NaN, the extreme is NaN, which nothing is equal to
+        hit = hit | Condition(value, "!=", value)
+    largest = Const(int(np.iinfo(stage.dtype.dtype).max), stage.dtype)
+    return stage.within(Select(hit, Cast(stage.dtype, _index(stage, entry)), largest), largest)
 
 
 def _index(stage: Reduction, entry: ReduceEntry) -> Expr:

@@ -26,6 +26,8 @@ class LoopPlan(NestPlan):
     streamed: bytes of the result above which it is written past the caches (0: never).
     cut: parts of the parallel loop begin at multiples of so many iterations behind the first.
     within: dimensions beside the parallel one whose ranges are given at run time.
+    turning: the name of a step: where that is odd, blocks of the outermost loop run from last to first.
+    requests: bytes further on in its rows, or in those of the next block, that a block of sums asks for.
     """
 
     recurrence: Order | None = None
@@ -39,6 +41,8 @@ class LoopPlan(NestPlan):
     streamed: int = 0
     cut: int = 1
     within: tuple[str, ...] = ()
+    turning: str = ""
+    requests: int = 0
 
     @property
     def by_blocks(self) -> bool:

@@ -89,6 +89,7 @@ class TilePlan(GroupPlan):
     gave.
     nest: loops over tiles in tiles, outermost first, each as its dimension's number and its size, the last
     one of every dimension of the size that stands in `sizes`; empty where there is one a dimension, in order.
+    turning: the name of a step: where that is odd, the tiles of a thread run from the last to the first.
     """
 
     group: Group
@@ -109,6 +110,7 @@ class TilePlan(GroupPlan):
     places: Mapping[str, str] = field(default_factory=dict)
     given: frozenset[str] = frozenset()
     nest: tuple[tuple[int, int], ...] = ()
+    turning: str = ""
 
     @property
     def levels(self) -> tuple[tuple[int, int], ...]:

@@ -71,15 +71,18 @@ class Outcome:
     text: str
 
 
-def run_compiler(command: tuple[str, ...], timeout: float) -> Outcome:
-    """Run a command in a process group of its own, so that nothing it started outlives it."""
+def run_compiler(command: tuple[str, ...], timeout: float, place: str = "") -> Outcome:
+    """Run a command in a process group of its own, so that nothing it started outlives it.
+
+    place: a directory for its temporary files, which goes with what it makes.
+    """
     try:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=compiler_environment(),
+            env=compiler_environment(place),
             start_new_session=True,
         )
     except OSError as error:

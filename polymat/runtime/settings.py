@@ -142,9 +142,13 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
     )
 
 
-def compiler_environment() -> dict[str, str]:
-    """The environment of a C compiler: the user's, with messages in plain English."""
-    return {**os.environ, "LC_ALL": "C", "GCC_COLORS": ""}
+def compiler_environment(place: str = "") -> dict[str, str]:
+    """The environment of a C compiler: the user's, with messages in plain English.
+
+    place: the directory for its own temporary files, which it leaves there where it is killed.
+    """
+    temporary = {"TMPDIR": place} if place else {}
+    return {**os.environ, "LC_ALL": "C", "GCC_COLORS": "", **temporary}
 
 
 def _cache_mode(text: str) -> CacheMode:

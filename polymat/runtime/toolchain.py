@@ -106,7 +106,8 @@ def link_shared(
 ) -> None:
     """Link object files, which were made of `source`, into the shared library `out`."""
     command = (*_command(compiler, flags, out), *map(str, objects), "-lm")
-    _check_outcome(run_compiler(command, _COMPILE_SECONDS), command, None, out, _COMPILE_SECONDS)
+    outcome = run_compiler(command, _COMPILE_SECONDS, str(out.parent))
+    _check_outcome(outcome, command, None, out, _COMPILE_SECONDS)
     _check_float_mode(out, source, compiler, flags)
 
 
@@ -133,7 +134,8 @@ def _compile(
     try:
         source_path.write_text(source, encoding="utf-8")
         whole = (*command, str(source_path), *libraries)
-        _check_outcome(run_compiler(whole, timeout), whole, source_path, out, timeout)
+        outcome = run_compiler(whole, timeout, str(directory))
+        _check_outcome(outcome, whole, source_path, out, timeout)
     except ToolchainError:
         keep = True
         raise

@@ -1,12 +1,22 @@
-"""In which direction groups go over their tiles: back and forth over an array that several of them touch."""
+"""In which direction groups run: back and forth over an array that several of them, or all steps, read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, loads_of
+from polymat.machine.model import Machine
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.plain import own_names
+from polymat.tilesize.traffic import input_bytes
+
+ROWS_PASSED = 4  # at a time of an array that does not stay in the cache
+REQUEST_BYTES = 1024  # ahead, in each of these rows
 
 
 def back_and_forth(
@@ -44,3 +54,80 @@ def _touched(pipeline: Pipeline, plan: Plan) -> list[str]:
         names |= {load.source.name: None for load in stage.loads() if len(load.indices) > 1}
         names |= {stage.name: None} if len(stage.dims) > 1 else {}
     return [name for name in names if name not in scratch]
+
+
+def to_and_fro(
+    pipeline: Pipeline,
+    plans: Sequence[Plan],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    fixed: frozenset[str] = frozenset(),
+) -> tuple[Plan, ...]:
+    """The plans of a step, those over a large array that all steps read alike backwards at every other step.
+
+    What one step read last is then found in a nearer cache by the next one; an array that is a little larger
+    than the cache would just have been replaced there.  Fewer rows at a time ask for what comes next, since
+    the processor notices neither where many rows go on together nor which way the next ones lie.
+    Blocks and tiles are meant that run in any order, but for that of what they add.
+    fixed: stages whose loops stay as they are.
+    """
+    sizes = {each.name: input_bytes(each, estimates) for each in pipeline.inputs}
+    coming = {name: step for name, step in (pipeline.coming or {}).items() if sizes[name] > machine.l1_bytes}
+    if not coming:
+        return tuple(plans)
+    walks = _Walks(pipeline, coming)
+    return tuple(walks.turned(plan) if fixed.isdisjoint(plan.group.stages) else plan for plan in plans)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walks:
+    """The arrays that steps walk over, each with the name of the step."""
+
+    pipeline: Pipeline
+    coming: Mapping[str, str]
+
+    def turned(self, plan: Plan) -> Plan:
+        """The plan with the step by which it turns, if it walks over one of them."""
+        match plan:
+            case LoopPlan():
+                return self._turned_loops(plan, plan.parallel)
+            case TilePlan(rolling=False, backwards=False, crossing=None):
+                loops = {name: self._in_tile(plan, name) for name in plan.loops}
+                found = (self._walked(member.stage, member.dims) for member in plan.members)
+                step = next((step for step in found if step), "")
+                reason = f"{plan.reason}; {_words(step)}"
+                return replace(plan, turning=step, loops=loops, reason=reason) if step else plan
+            case _:
+                return plan
+
+    def _in_tile(self, plan: TilePlan, stage: str) -> NestPlan:
+        loops = plan.loops[stage]
+        dims = next((member.dims for member in plan.members if member.stage == stage), ())
+        return self._turned_loops(loops, dims[loops.block]) if isinstance(loops, LoopPlan) and dims else loops
+
+    def _turned_loops(self, plan: LoopPlan, dim: str | None) -> LoopPlan:
+        """Loops around blocks of sums, or of what is added to a row; dim: along which these run."""
+        if plan.kind not in ("reduce", "row") or plan.unroll <= 1 or dim != plan.order[0]:
+            return plan
+        step = self._walked(plan.group.stages[0], (dim,))
+        if not step:
+            return plan
+        rows, reason = min(plan.unroll, ROWS_PASSED), f"{plan.reason}; {_words(step)}"
+        return replace(plan, turning=step, unroll=rows, requests=REQUEST_BYTES, reason=reason)
+
+    def _walked(self, name: str, dims: Sequence[str | None]) -> str:
+        """The step, where a stage reads other parts of an array along some dimensions, whatever that is."""
+        stage = self.pipeline.stage(name)
+        for item in stage.definitions():
+            own = own_names(stage, item) if isinstance(item, Accumulation) and item.is_aligned else {}
+            names = {own.get(dim, dim) for dim in dims if dim is not None}
+            for load in loads_of(item):
+                step = self.coming.get(load.source.name, "")
+                used = {name for form in load.indices for name in form.names()}
+                if len(load.indices) > 1 and step and step not in used and not used.isdisjoint(names):
+                    return step
+        return ""
+
+
+def _words(step: str) -> str:
+    return f"backwards where {step} is odd, over what is still cached"

@@ -125,6 +125,14 @@ def first_smallest() -> Asked:
     return {"outputs": S.argmin(axis=1).named("smallest")}
 
 
+def first_of_all() -> Asked:
+    return {"outputs": S.argmax().named("largest")}
+
+
+def first_of_columns() -> Asked:
+    return {"outputs": S.argmin(axis=0).named("smallest")}
+
+
 def largest_of_terms() -> Asked:
     """Terms that are computed for many elements before they are compared."""
     weights = pm.Vector(Float, "weights", [K])
@@ -291,6 +299,7 @@ KINDS: Mapping[str, Callable[[], Asked]] = {
         *(scatter, looked_up, histogram, one_sum),
         *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
         *(triangular_system, read_twice, norm, product, small_product, given_loops),
+        *(first_of_all, first_of_columns),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),
         *(epilogue_on_parts, two_products, called_product, called_sums, transform, filter_of_taps),
         *(long_filter, recursive_filter, rolling_tiles, overlapped_tiles, one_loop_over_rows, whole_rows),

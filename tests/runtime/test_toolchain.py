@@ -6,6 +6,7 @@ import ctypes
 import os
 import stat
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -42,6 +43,17 @@ def test_compiles_a_library(tmp_path: Path) -> None:
     out.parent.mkdir()
     compile_shared(SOURCE, out, compiler, flags_for(compiler))
     assert ctypes.CDLL(str(out)).answer() == 42
+
+
+def test_a_compiler_that_is_killed_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its temporary ones go with the directory of the source."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(KeyboardInterrupt):
+        compile_with(monkeypatch, tmp_path, 'touch "$TMPDIR/left.s"; kill -INT $PPID; sleep 9\n')
+    assert [*place.iterdir()] == []
 
 
 def test_first_candidate_in_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,3 +47,93 @@ def test_backwards_covers_every_tile_once(threads: int) -> None:
             found = call(*arrays.values(), **kernel.scalars)
         assert kernel.error(found, arrays, {"N": size}) <= 1
         assert np.asarray(found).shape == (size,)
+
+
+def powers(ready: bool = True, turned: bool = False) -> tuple[pm.Function, dict[str, pm.Parameter]]:
+    """States x(t) = W x(t - 1) / 2, of a matrix that is given, or made before the steps; turned: x W."""
+    sizes = {name: pm.Parameter(pm.Int, name) for name in "TN"}
+    t, i, k = (pm.Variable(pm.Int, name) for name in "tik")
+    steps, rows = pm.Interval(pm.Int, 0, sizes["T"]), pm.Interval(pm.Int, 0, sizes["N"] - 1)
+    later = pm.Interval(pm.Int, 1, sizes["T"])
+    A, first = (
+        pm.Image(pm.Double, "A", [sizes["N"], sizes["N"]]),
+        pm.Image(pm.Double, "first", [sizes["N"]]),
+    )
+    W: pm.Function | pm.Image = A
+    if not ready:
+        W = pm.Function(([i, k], [rows, rows]), pm.Double, "W")
+        W.defn = [pm.Abs(A(k, i))]
+    x = pm.Function(([t, i], [steps, rows]), pm.Double, "x")
+    moved = pm.Reduction(([t, i], [later, rows]), ([t, i, k], [later, rows, rows]), pm.Double, "moved")
+    moved.defn = [pm.Reduce(moved(t, i), (W(k, i) if turned else W(i, k)) * x(t - 1, k), pm.Op.Sum)]
+    x.defn = [
+        pm.Case(pm.Condition(t, "==", 0), first(i)),
+        pm.Case(pm.Condition(t, ">=", 1), moved(t, i) / 2),
+    ]
+    return x, sizes
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize(("ready", "turned"), [(True, False), (False, False), (True, True)])
+def test_steps_go_to_and_fro_over_what_none_of_them_changes(
+    threads: int, fuse: bool, ready: bool, turned: bool
+) -> None:
+    x, sizes = powers(ready, turned)
+    estimates = {sizes["N"]: 512}
+    call = pm.compile(x, estimates=estimates, options=Options(parallel_threshold=0, fuse=fuse, blas="never"))
+    assert "_pm_turn" in call.source
+    assert "backwards where t is odd" in call.source
+    rng = np.random.default_rng(3)
+    for size in (0, 1, 7, 8, 9, 16, 17, 41, 150):
+        for steps in (0, 1, 2, 5):
+            A, first = rng.standard_normal((size, size)), rng.standard_normal(size)
+            with pm.threads(threads):
+                found = call(A=A, first=first, T=steps)
+            right, W = [first], A.T if turned else A if ready else np.abs(A.T)
+            for _ in range(steps):
+                right.append(W @ right[-1] / 2)
+            np.testing.assert_allclose(found, np.array(right), rtol=1e-12, atol=1e-12)
+
+
+def test_what_a_step_picks_is_no_array_that_all_of_them_walk_over() -> None:
+    sizes = {name: pm.Parameter(pm.Int, name) for name in "TN"}
+    t, i, k = (pm.Variable(pm.Int, name) for name in "tik")
+    rows = pm.Interval(pm.Int, 0, sizes["N"] - 1)
+    A = pm.Image(pm.Double, "A", [sizes["T"] + 1, sizes["N"], sizes["N"]])
+    later = pm.Interval(pm.Int, 1, sizes["T"])
+    x = pm.Function(([t, i], [pm.Interval(pm.Int, 0, sizes["T"]), rows]), pm.Double, "x")
+    moved = pm.Reduction(([t, i], [later, rows]), ([t, i, k], [later, rows, rows]), pm.Double, "moved")
+    moved.defn = [pm.Reduce(moved(t, i), A(t, i, k) * x(t - 1, k), pm.Op.Sum)]
+    x.defn = [
+        pm.Case(pm.Condition(t, "==", 0), 1.0),
+        pm.Case(pm.Condition(t, ">=", 1), moved(t, i)),
+    ]
+    assert "_pm_turn" not in pm.compile(x, options=Options(blas="never")).source
+
+
+def test_blocks_ask_for_what_comes_next_in_their_direction() -> None:
+    x, sizes = powers()
+    run = pm.compile(x, estimates={sizes["N"]: 512}, options=Options(fuse=False, blas="never", threads=1))
+    text = " ".join(run.source.split())
+    assert "_pm_turn += 4" in text
+    ahead, below = "&A[(i + 3) * N + (k + ", "&A[(i + (t & 1 ? -4 : 4) + 3) * N + (k - ("
+    assert f"__builtin_prefetch({ahead}" in text
+    assert f"__builtin_prefetch({below}" in text
+
+
+def test_rows_that_are_added_to_ask_a_line_at_a_time() -> None:
+    x, sizes = powers(turned=True)
+    run = pm.compile(x, estimates={sizes["N"]: 512}, options=Options(blas="never", threads=1))
+    text = " ".join(run.source.split())
+    assert "_pm_strip += 8" in text
+    assert "__builtin_prefetch(&A[(k + 3) * N + (i + 128)])" in text
+    assert (
+        "__builtin_prefetch(&A[(k + (t & 1 ? -4 : 4) + 3) * N + (i - (_pm_behind - _pm_low - 128))])" in text
+    )
+
+
+def test_a_matrix_that_the_first_level_holds_is_passed_over_as_ever() -> None:
+    x, sizes = powers()
+    run = pm.compile(x, estimates={sizes["N"]: 40}, options=Options(blas="never", threads=1))
+    assert "_pm_turn" not in run.source

@@ -25,6 +25,7 @@ from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.remainders import split_by_remainder
+from polymat.codegen.loops.requests import Requests
 from polymat.codegen.loops.sharedplaces import with_shared_places
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
@@ -164,14 +165,19 @@ def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[
     return found
 
 
-def in_lanes(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The loops of a sum with those around one or several sums in explicit vectors."""
+def in_lanes(
+    writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...], requests: Requests | None = None
+) -> tuple[Stmt, ...]:
+    """The loops of a sum with those around one or several sums in explicit vectors.
+
+    requests: of blocks of several.
+    """
     types = RowTypes.of(stage.dtype, plan.lanes)
     if types is None or types.lanes < LEAST_LANES:
         return body
     read = {load.source.name for load in stage.loads()}
     arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
-    if (several := with_lane_sums(body, types, arrays)) is not None:
+    if (several := with_lane_sums(body, types, arrays, requests)) is not None:
         writer.needs.update(types.needs(RowPart.SUMS))
     body = several or body
     steps = StepReads.of(stage, writer.pipeline, writer.bodies)

@@ -12,6 +12,7 @@ from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import JAM, LoopWriter, NestStatement, jammed
 from polymat.codegen.loops.ranges import Range, at_copy, block_context, in_block, range_context, restricted
 from polymat.codegen.loops.statements import Statements
+from polymat.codegen.loops.toandfro import to_and_fro
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.reduction import Op
@@ -72,7 +73,15 @@ class RangedLoops:
         rest = CBinary("+", Id(first.start), CBinary("*", blocks, Literal(str(copies))))
         condition = CBinary("<", Id(variable), Id(first.begin))
         loop = For(variable, Id(first.start), condition, Literal(str(copies)), body)
+        if self.plan.turning:
+            step = self.bodies.index_name(self.plan.turning)
+            loop = to_and_fro(loop, CBinary("-", Id(first.begin), Literal(str(copies))), step)
         return (Declare("const ptrdiff_t", first.begin, rest), loop)
+
+    @property
+    def along(self) -> str | None:
+        """The dimension that blocks run along; None without any."""
+        return self.statements.items[0].ranged[self._blocked().number] if self.ranges else None
 
     def _blocked(self) -> Range:
         """The range that blocks run along."""

@@ -27,25 +27,29 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
+    Ternary,
 )
 from polymat.codegen.c.lanes import row_sums
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
+from polymat.codegen.loops.requests import Requests
 from polymat.dataclass import dataclass
 
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"  # of a row; behind its whole vectors
+NEAR = "_pm_near"  # the end of a row, from where on the next block's rows are asked for
 LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums
 TOGETHER = 4  # sums whose lanes are added up together
 LEAST_LANES = 4  # of a vector that is worth it
 
 
 def with_lane_sums(
-    statements: Sequence[Stmt], types: RowTypes, arrays: Collection[str]
+    statements: Sequence[Stmt], types: RowTypes, arrays: Collection[str], requests: Requests | None = None
 ) -> tuple[Stmt, ...] | None:
     """The statements with their innermost loops around several sums in vectors; None where there are none.
 
-    arrays: those that have elements of that type.  Only products of elements along a row are rewritten: in
-    lanes that are no part of it, 0 times 0 is added, where another factor might make that NaN.
+    requests: what they ask for.  arrays: those that have elements of that type.  Only products of elements
+    along a row are rewritten: in lanes that are no part of it, 0 times 0 is added, where another factor might
+    make that NaN.
 
     before:  for k: s += x[k] * y[k], t += z[k] * y[k], ...
     after:   for k by 8: v += x[k ...] * y[k ...], w += z[k ...] * y[k ...], ...;  the last vector of the row;
@@ -55,7 +59,7 @@ def with_lane_sums(
 
     def rewritten(loop: For) -> Stmt | None:
         nonlocal found
-        sums = _Sums.of(loop, types, arrays)
+        sums = _Sums.of(loop, types, arrays, requests)
         found = found or sums is not None
         return sums.block(loop) if sums is not None else None
 
@@ -72,19 +76,22 @@ def lane_sums_text(types: RowTypes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """The variables of a loop that adds up, and the factors of what is added to each."""
+    """The variables of a loop that adds up, the factors of what is added to each, and what is asked for."""
 
     types: RowTypes
     names: tuple[str, ...]
     factors: tuple[tuple[CExpr, ...], ...]
+    requests: Requests | None
 
     @staticmethod
-    def of(loop: For, types: RowTypes, arrays: Collection[str]) -> _Sums | None:
+    def of(
+        loop: For, types: RowTypes, arrays: Collection[str], requests: Requests | None = None
+    ) -> _Sums | None:
         """The sums of a loop; None where they are not a multiple of those that are added up together."""
         sums = sums_of(loop, types, arrays)
         if sums is None or len(sums) % TOGETHER:
             return None
-        return _Sums(types, tuple(name for name, _ in sums), tuple(factors for _, factors in sums))
+        return _Sums(types, tuple(name for name, _ in sums), tuple(factors for _, factors in sums), requests)
 
     def block(self, loop: For) -> Stmt | None:
         """Whole vectors, the last one, and the sums; the loop as it was for rows of less than one vector."""
@@ -103,11 +110,28 @@ class _Sums:
             yield Declare(self.types.vector, f"{LANES}_{k}", Braces((Literal("0"),)))
         yield Declare("const ptrdiff_t", BEHIND, CBinary("-", high, CBinary("%", length, lanes)))
         whole = self._added(self.types.load)
-        yield For(variable, Id(LOW), CBinary("<", Id(variable), behind), lanes, whole)
+        if self.requests is None:
+            yield For(variable, Id(LOW), CBinary("<", Id(variable), behind), lanes, whole)
+        else:
+            yield from self._asking(self.requests, variable, whole)
         left = CBinary("-", high, behind)
         last = self._added(lambda element: self.types.last(element, left))
         begin = Declare("const ptrdiff_t", variable, CBinary("-", high, lanes))
         yield If(CBinary("<", behind, high), (begin, *last))
+
+    def _asking(self, requests: Requests, variable: str, whole: tuple[Stmt, ...]) -> Iterator[Stmt]:
+        """The loop in two parts: near its end the next block's rows are asked for, from their begin on."""
+        ahead = requests.bytes // self.types.size * self.types.lanes
+        low, behind, near, i = Id(LOW), Id(BEHIND), Id(NEAR), Id(variable)
+        length, distance = CBinary("-", behind, low), Literal(str(ahead))
+        first = Ternary(CBinary(">", length, distance), CBinary("-", behind, distance), low)
+        back = CBinary("-", length, distance)
+        elements = list(dict.fromkeys(factor for factors in self.factors for factor in factors))
+        here = tuple(each for e in elements for each in requests.here(e, variable, ahead))
+        there = tuple(each for e in elements for each in requests.there(e, variable, back))
+        yield Declare("const ptrdiff_t", NEAR, first)
+        yield For(variable, low, CBinary("<", i, near), self.types.lanes_text, (*here, *whole))
+        yield For(variable, near, CBinary("<", i, behind), self.types.lanes_text, (*there, *whole))
 
     def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
         return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))

@@ -17,6 +17,8 @@ from polymat.lang.expressiontext import expr_text
 from polymat.plan.nest import NestPlan
 
 Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
+PIECES = "_pm_pieces"  # how many parts threads share a range in
+MOST_PIECES = 64  # that a nest keeps something of until all are done
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,7 @@ class NestFunction:
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
     its parameters, by name.  ahead: what it reads that is computed before, parameters as well.
     checked: of the inputs that it checks itself.
+    pieces: it shares itself out, in so many parts as its last argument says.
     """
 
     function: CFunction
@@ -69,6 +72,7 @@ class NestFunction:
     balance: tuple[str, CExpr] | None = None
     ahead: tuple[Ahead, ...] = ()
     checked: CheckedRows | None = None
+    pieces: bool = False
 
     @property
     def functions(self) -> tuple[CFunction, ...]:

@@ -11,6 +11,7 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.accumulators import with_accumulators
+from polymat.codegen.loops.askingrows import asking_rows
 from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words, with_lookups
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.jointloops import JointPart, joint_statements
@@ -21,6 +22,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
+from polymat.codegen.loops.requests import Requests
 from polymat.codegen.loops.segmentloops import between_bounds, gathered_rows, rows_of_loop, without_choice
 from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
@@ -219,10 +221,13 @@ class StageWriter(NestWriter):
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
+        requests = Requests.of(plan, self.bodies, loops.along)
+        if plan.kind == "row" and requests is not None:
+            body = asking_rows(body, requests, stage.dtype.size)
         if plan.kind == "reduce":
             short = stage.segments is not None and stage.dtype.kind in "fc"
             body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body
-            body = with_accumulators(in_lanes(self, stage, plan, body))
+            body = with_accumulators(in_lanes(self, stage, plan, body, requests))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":

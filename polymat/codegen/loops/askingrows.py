@@ -1,0 +1,81 @@
+"""Rows that several terms are added to, with requests for what comes next of the rows of these terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Block,
+    CBinary,
+    CExpr,
+    Declare,
+    For,
+    Id,
+    Literal,
+    Stmt,
+    Subscript,
+    Ternary,
+    expressions,
+)
+from polymat.codegen.c.rows import read_of
+from polymat.codegen.loops.innermost import straight_range, with_innermost
+from polymat.codegen.loops.requests import Requests
+from polymat.codegen.memory.storage import LINE_BYTES
+
+LOW, HIGH, NEAR, BEHIND = "_pm_low", "_pm_high", "_pm_near", "_pm_behind"
+STRIP = "_pm_strip"  # where a line's worth of a row begins
+
+
+def asking_rows(statements: Sequence[Stmt], requests: Requests, element_bytes: int) -> tuple[Stmt, ...]:
+    """The statements with each innermost loop over rows a line at a time, and requests in front of each.
+
+    before:  for i: y[i] += A[k, i] * x[k] + A[k + 1, i] * x[k + 1]
+    after:   for i by 8: ask for A[k, i + 128], A[k + 1, i + 128]; for 8 of i: y[i] += ...;
+             near the end of the rows: ask for A[k + 2, ...], A[k + 3, ...] from their begin on;  the rest
+    """
+    return with_innermost(statements, lambda loop: _asking(loop, requests, element_bytes))
+
+
+def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
+    if (span := straight_range(loop)) is None:
+        return None
+    rows = [*_rows(loop)]
+    line, ahead = LINE_BYTES // element_bytes, requests.bytes // element_bytes
+    low, high, near, behind, strip = (Id(name) for name in (LOW, HIGH, NEAR, BEHIND, STRIP))
+    length, distance = CBinary("-", behind, low), Literal(str(ahead))
+    here = [each for row in rows for each in requests.here(row, loop.variable, ahead)]
+    there = [
+        each for row in rows for each in requests.there(row, loop.variable, CBinary("-", length, distance))
+    ]
+    if not here:
+        return None
+    whole = CBinary("*", CBinary("/", CBinary("-", high, low), Literal(str(line))), Literal(str(line)))
+    first = Ternary(CBinary(">", length, distance), CBinary("-", behind, distance), low)
+    part = replace(
+        loop, start=strip, condition=CBinary("<", Id(loop.variable), CBinary("+", strip, Literal(str(line))))
+    )
+
+    def strips(start: CExpr, end: CExpr, asked: Sequence[Stmt]) -> For:
+        begin = Declare("const ptrdiff_t", loop.variable, strip)
+        body = (Block((begin, *asked)), part)
+        return For(STRIP, start, CBinary("<", strip, end), Literal(str(line)), body)
+
+    return Block(
+        (
+            Declare("const ptrdiff_t", LOW, span[0]),
+            Declare("const ptrdiff_t", HIGH, span[1]),
+            Declare("const ptrdiff_t", BEHIND, CBinary("+", low, whole)),
+            Declare("const ptrdiff_t", NEAR, first),
+            strips(low, near, here),
+            strips(near, behind, there),
+            replace(loop, start=behind, condition=CBinary("<", Id(loop.variable), high)),
+        )
+    )
+
+
+def _rows(loop: For) -> Iterator[Subscript]:
+    """The elements that are neighbours in memory along the loop, each once."""
+    for node in dict.fromkeys(expressions(loop.body)):
+        if isinstance(node, Subscript) and read_of(node, loop.variable) is not None:
+            yield node

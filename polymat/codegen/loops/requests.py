@@ -1,0 +1,72 @@
+"""Requests of blocks of rows while they are summed up: for more of these rows, or for the next ones.
+
+Hardware prefetch follows few rows at a time, no further than a page, and not backwards from block to block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polymat.codegen.c.ctree import (
+    CBinary,
+    CCall,
+    CExpr,
+    CUnary,
+    Evaluate,
+    Id,
+    Literal,
+    Stmt,
+    Ternary,
+    names_in,
+)
+from polymat.codegen.c.othernames import substituted
+from polymat.codegen.c.rows import is_element
+from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.loops.toandfro import backwards
+from polymat.dataclass import dataclass
+from polymat.plan.loops import LoopPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Asks for elements that vectors will begin at.
+
+    arrays: of which something is asked for.  block: the index that blocks run along.  further: what has to be
+    added to it for the next block.  bytes: how far ahead in a row.
+    """
+
+    arrays: frozenset[str]
+    block: str
+    further: CExpr
+    bytes: int
+
+    @staticmethod
+    def of(plan: LoopPlan, bodies: BodyWriter, along: str | None) -> Requests | None:
+        """Requests of the blocks of a plan; None where there are none.  along: the dimension of blocks."""
+        coming = bodies.pipeline.coming
+        if not plan.requests or not coming or along is None or plan.unroll <= 1:
+            return None
+        further: CExpr = Literal(str(plan.unroll))
+        if plan.turning:
+            further = Ternary(backwards(bodies.index_name(plan.turning)), CUnary("-", further), further)
+        arrays = frozenset(map(bodies.array, coming))
+        return Requests(arrays, bodies.index_name(along), further, plan.requests)
+
+    def here(self, element: CExpr, variable: str, ahead: int) -> Iterator[Stmt]:
+        """Ask for what is so many elements ahead in the same row."""
+        if self._is_asked(element):
+            point = CBinary("+", Id(variable), Literal(str(ahead)))
+            yield _request(substituted(element, {Id(variable): point}))
+
+    def there(self, element: CExpr, variable: str, back: CExpr) -> Iterator[Stmt]:
+        """Ask for what is so many elements back in the same row of the next block."""
+        if self._is_asked(element):
+            other, point = CBinary("+", Id(self.block), self.further), CBinary("-", Id(variable), back)
+            yield _request(substituted(element, {Id(variable): point, Id(self.block): other}))
+
+    def _is_asked(self, element: CExpr) -> bool:
+        return is_element(element, self.arrays) and self.block in names_in([Evaluate(element)])
+
+
+def _request(element: CExpr) -> Stmt:
+    return Evaluate(CCall("__builtin_prefetch", (CUnary("&", element),)))

@@ -1,0 +1,95 @@
+"""Extremes and their places as plans: which ones run in one pass, and the predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.positionpair import PositionPair
+from polymat.graph.stage import Stage
+from polymat.lang.types import STORED
+from polymat.machine.model import Machine
+from polymat.plan.loops import LoopPlan
+from polymat.plan.position import PositionPlan
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.register import in_rows, unrolled
+from polymat.tilesize.stagework import loop_slowdown, stage_operations
+
+MOST_DIMS = 2  # of the points of one block: rows, and the columns of these
+
+
+class PositionPlanner:
+    """Plans of extremes with their places, for groups of one pipeline."""
+
+    def __init__(self, pipeline: Pipeline, machine: Machine, sizes: Mapping[str, int]) -> None:
+        self.pipeline = pipeline
+        self.machine = machine
+        self.sizes = sizes
+        alone = pipeline.apart or pipeline.waiting is not None  # then each stage has loops of its own
+        self.pairs = () if alone else pipeline.positions
+
+    def joins(self) -> list[tuple[str, str]]:
+        """The pairs that a group may hold."""
+        return [(each.extreme, each.place) for each in self.pairs]
+
+    def plan(self, stages: tuple[str, ...]) -> PositionPlan | None:
+        """The plan of a group that is an extreme and its place."""
+        pair = next((p for p in self.pairs if (p.extreme, p.place) == stages), None)
+        if pair is None:
+            return None
+        extreme, place = (self.pipeline.stage(name) for name in stages)
+        if extreme.dtype in STORED or extreme.dtype.kind not in "iuf":
+            return None
+        loops = {stage.name: self._loops(stage) for stage in (extreme, place)}
+        reduced = extreme.accumulations[0].reduced_dims
+        if not extreme.dims:
+            return self._blocks(pair, loops, extreme, place) if len(reduced) <= MOST_DIMS else None
+        by_rows = loops[extreme.name].kind == "row" and len(reduced) == 1
+        return self._rows(pair, loops, extreme) if by_rows else None
+
+    def _loops(self, stage: Stage) -> LoopPlan:
+        """The loops of one of both over some of its points."""
+        plan = plan_stage(Group((stage.name,)), stage, self.pipeline.context)
+        return unrolled(stage, in_rows(stage, replace(plan, parallel=None), self.machine, None))
+
+    def _blocks(
+        self, pair: PositionPair, loops: Mapping[str, LoopPlan], extreme: Stage, place: Stage
+    ) -> PositionPlan:
+        """Of all points: those of the extreme alone, but for a block."""
+        operations = [stage_operations(stage, self.sizes) for stage in (extreme, place)]
+        share = operations[0] / max(1.0, sum(operations))
+        (first, *_) = extreme.accumulations[0].reduced_dims
+        reason = "the first block that has the extreme is looked through again, and nothing else"
+        slower = share * loop_slowdown(loops[extreme.name], 1)
+        return self._planned(pair, loops, "blocks", first, loops[extreme.name].vector, reason, slower)
+
+    def _rows(self, pair: PositionPair, loops: Mapping[str, LoopPlan], extreme: Stage) -> PositionPlan:
+        """Of each point of rows of results."""
+        reason = "the index of each extreme of a row is kept beside it, in vectors"
+        return self._planned(pair, loops, "rows", extreme.dims[0], extreme.dims[-1], reason, 1.0)
+
+    def _planned(
+        self,
+        pair: PositionPair,
+        loops: Mapping[str, LoopPlan],
+        kind: str,
+        parallel: str,
+        vector: str | None,
+        reason: str,
+        relative: float,
+    ) -> PositionPlan:
+        stages = (pair.extreme, pair.place)
+        return PositionPlan(
+            group=Group(stages),
+            kind=kind,
+            order=(),
+            parallel=parallel,
+            vector=vector,
+            reason=reason,
+            extreme=pair.extreme,
+            place=pair.place,
+            loops=loops,
+            relative=relative,
+        )

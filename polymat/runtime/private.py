@@ -19,6 +19,7 @@ import shutil
 import stat
 import struct
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -29,6 +30,7 @@ from polymat.runtime.settings import settings
 
 _log = logging.getLogger("polymat.libraries")
 DIRECTORY = "libraries"
+_TRUSTING = "polymat-copy"  # the name of a thread
 _PIECE = 1 << 20
 _ELF = b"\x7fELF"
 _64_BIT, _LITTLE_ENDIAN = 2, 1  # in the fifth and the sixth byte
@@ -108,25 +110,36 @@ def _kept(path: Path, name: str) -> Path:
             return kept
         _log.info("%s is not what was copied from %s: copied anew", kept, path)
     descriptor, partial = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
+    os.close(descriptor)
     try:
-        with os.fdopen(descriptor, "wb") as target, path.open("rb") as source:
-            shutil.copyfileobj(source, target, 1 << 20)
-            target.flush()
-            os.fsync(target.fileno())  # a file cut off by a power failure would kill who loads it
-            os.fchmod(target.fileno(), 0o700)
-            _mark(target, os.fstat(source.fileno()))
+        source = path.stat()
+        shutil.copyfile(path, partial)  # within the kernel, where that can be
+        os.chmod(partial, 0o700)
+        copy = os.stat(partial)
         os.replace(partial, kept)
     except BaseException:
         os.unlink(partial)
         raise
+    waits = threading.Thread(target=_trust, args=(kept, copy, source), name=_TRUSTING, daemon=True)
+    with contextlib.suppress(RuntimeError):  # no further thread: who uses it next compares it
+        waits.start()
     return kept
+
+
+def _trust(kept: Path, copy: os.stat_result, source: os.stat_result) -> None:
+    """Mark a copy once the disk has it, which takes long, unless it changed."""
+    with contextlib.suppress(OSError), open_regular(kept) as file:
+        os.fsync(file.fileno())
+        now = os.fstat(file.fileno())
+        if (now.st_ino, now.st_mtime_ns) == (copy.st_ino, copy.st_mtime_ns):
+            _mark(file, source)
 
 
 def _is_copy(kept: Path, path: Path) -> bool:
     """Whether a file has the contents of another one: the process dies of a library that is damaged.
 
-    A copy has the time of what it was copied from, until somebody writes to it; of those tens of megabytes
-    nothing is read while they are alike.
+    A copy has the time of what it was copied from as soon as the disk has it, until somebody writes to it; of
+    those tens of megabytes nothing is read while they are alike.
     """
     if kept.is_symlink():
         return False
@@ -144,8 +157,12 @@ def _is_copy(kept: Path, path: Path) -> bool:
 
 
 def _mark(copy: BinaryIO, source: os.stat_result) -> None:
-    """Give a copy, which has the right contents, the time of its source, unless it is another user's."""
+    """Give a copy, which has the right contents, the time of its source, unless it is another user's.
+
+    The disk has it then: a file cut off by a power failure would kill who loads it.
+    """
     with contextlib.suppress(OSError):
+        os.fsync(copy.fileno())
         os.utime(copy.fileno(), ns=(source.st_atime_ns, source.st_mtime_ns))
 
 

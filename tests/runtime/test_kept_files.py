@@ -44,6 +44,12 @@ def writes(content: bytes) -> Callable[[Path], None]:
     return build
 
 
+def wait_for_the_disk() -> None:
+    for thread in threading.enumerate():
+        if thread.name == private._TRUSTING:
+            thread.join()
+
+
 def test_a_copy_of_a_library_with_a_flipped_bit_is_made_anew(
     place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -71,6 +77,7 @@ def test_a_copy_is_compared_again_when_somebody_wrote_to_it(place: Path, tmp_pat
     library.write_bytes(b"\x7fELF" + bytes(range(256)))
     with private._copy(library) as copy:
         whole = copy.read_bytes()
+    wait_for_the_disk()
     time = library.stat().st_mtime_ns
     assert copy.stat().st_mtime_ns == time
 
@@ -83,6 +90,35 @@ def test_a_copy_is_compared_again_when_somebody_wrote_to_it(place: Path, tmp_pat
     copy.write_bytes(whole[:-1] + b"?")
     with private._copy(library) as again:
         assert again.read_bytes() == whole
+
+
+def test_a_copy_that_the_disk_may_not_have_is_compared(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "libsome.so"
+    library.write_bytes(b"\x7fELF" + bytes(range(256)))
+    time = library.stat().st_mtime_ns - 10**9
+    os.utime(library, ns=(time, time))
+    with monkeypatch.context() as patch:
+        patch.setattr(private, "_trust", lambda *_: None)  # the process ended before
+        with private._copy(library) as copy:
+            inode = copy.stat().st_ino
+        wait_for_the_disk()
+    assert copy.stat().st_mtime_ns != time
+    with private._copy(library) as again:
+        assert (again.stat().st_ino, again.stat().st_mtime_ns) == (inode, time)
+
+
+def test_a_copy_that_somebody_wrote_to_meanwhile_is_not_trusted(place: Path, tmp_path: Path) -> None:
+    library = tmp_path / "libsome.so"
+    library.write_bytes(b"\x7fELF" + bytes(range(256)))
+    with private._copy(library) as copy:
+        pass
+    wait_for_the_disk()
+    made, source = copy.stat(), library.stat()
+    copy.write_bytes(b"something else")
+    private._trust(copy, made, source)
+    assert copy.stat().st_mtime_ns != source.st_mtime_ns
 
 
 def test_a_process_with_a_damaged_copy(place: Path) -> None:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import sys
 from dataclasses import MISSING, FrozenInstanceError, fields
 from dataclasses import dataclass as _standard
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,37 +74,59 @@ class _Initializer:
 
 def _initializer(made: Any) -> Any:
     """`__init__` of a class, which puts each value into its slot."""
-    names: dict[str, Any] = {"_put": object.__setattr__, "_MISSING": _FACTORY}
-    given, body = [], []
-    for field in fields(made):
-        name, value = field.name, field.name
-        optional = f"=_default_{name}" if field.default is not MISSING else ""
-        names |= {f"_default_{name}": field.default, f"_factory_{name}": field.default_factory}
-        if field.default_factory is not MISSING:
-            value, optional = f"_factory_{name}()", "=_MISSING"
-            value += f" if {name} is _MISSING else {name}" if field.init else ""
-        elif not field.init:
-            value = f"_default_{name}"
-        given += [f"{name}{optional}"] if field.init else []
-        slot: Any = getattr(made, name, None)
-        if value == f"_default_{name}" and field.default is MISSING:
-            continue
-        if hasattr(type(slot), "__set__"):
-            names[f"_put_{name}"] = slot.__set__
-            body.append(f"_put_{name}(self, {value})")
-        else:
-            body.append(f"_put(self, {name!r}, {value})")
-    body += ["self.__post_init__()"] if hasattr(made, "__post_init__") else []
-    text = f" def __init__({', '.join(['self', *given])}):\n  " + "\n  ".join(body or ["pass"])
-    found: dict[str, Any] = {}
-    exec(
-        f"def made({', '.join(names)}):\n{text}\n return __init__", vars(sys.modules[made.__module__]), found
+    known = fields(made)
+    kinds = tuple(_kind(made, field) for field in known)
+    slots = [getattr(made, field.name, None) for field in known]
+    puts: list[Any] = [
+        slot.__set__ if kind[-1] else partial(_put_by_name, field.name)
+        for field, kind, slot in zip(known, kinds, slots, strict=True)
+    ]
+    defaults = [_FACTORY if kind[1] == "factory" else f.default for f, kind in zip(known, kinds, strict=True)]
+    maker = _maker(kinds, hasattr(made, "__post_init__"))
+    found = maker(_FACTORY, *puts, *defaults, *(field.default_factory for field in known))
+    names = tuple(field.name for field in known if field.init)
+    code = found.__code__.replace(co_varnames=("self", *names))
+    method = FunctionType(
+        code, vars(sys.modules[made.__module__]), "__init__", found.__defaults__, found.__closure__
     )
-    method = found["made"](**names)
     method.__qualname__ = f"{made.__qualname__}.__init__"
-    method.__annotations__ = {field.name: field.type for field in fields(made) if field.init}
+    method.__annotations__ = {field.name: field.type for field in known if field.init}
     method.__annotations__["return"] = None
     return method
+
+
+def _kind(made: Any, field: Any) -> tuple[bool, str, bool]:
+    """What an initializer does for a field: takes it, has a default of this kind, and puts it into a slot."""
+    kind = "default" if field.default is not MISSING else ""
+    kind = "factory" if field.default_factory is not MISSING else kind
+    return field.init, kind, hasattr(type(getattr(made, field.name, None)), "__set__")
+
+
+def _put_by_name(name: str, value: Any, found: Any) -> None:
+    object.__setattr__(value, name, found)
+
+
+# Of the kinds of fields alone: some dozens stand for all classes.
+@cache
+def _maker(kinds: tuple[tuple[bool, str, bool], ...], ends: bool) -> Any:
+    """Makes an initializer of values that put, of defaults, and of what makes some.
+
+    Its parameters are named by their places; ends: it calls `__post_init__` last.
+    """
+    given, body = [], []
+    for k, (init, kind, _) in enumerate(kinds):
+        value = f"x{k}" if init else f"default{k}"
+        if kind == "factory":
+            value = f"factory{k}() if x{k} is missing else x{k}" if init else f"factory{k}()"
+        given += [f"x{k}=default{k}" if kind else f"x{k}"] if init else []
+        body += [f"put{k}(self, {value})"] if init or kind else []
+    body += ["self.__post_init__()"] if ends else []
+    places = range(len(kinds))
+    names = ["missing", *(f"{name}{k}" for name in ("put", "default", "factory") for k in places)]
+    text = f" def __init__({', '.join(['self', *given])}):\n  " + "\n  ".join(body or ["pass"])
+    found: dict[str, Any] = {}
+    exec(f"def made({', '.join(names)}):\n{text}\n return __init__", {}, found)
+    return found["made"]
 
 
 def _values(names: list[str]) -> Any:

@@ -136,6 +136,7 @@ OF_THE_PROCESS = {
     "codegen/products/packedgemm.py": {"gemm_text"},
     "codegen/products/microkernel.py": {"described"},
     "codegen/products/waystext.py": {"choices", "ways_text"},
+    "dataclass.py": {"_maker"},
     "machine/cpuinfo.py": {"first_processor"},
     "machine/probe.py": {"probe"},
     "model/footprint.py": {"_class_volume", "_elements"},

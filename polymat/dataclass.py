@@ -76,7 +76,7 @@ def _initializer(made: Any) -> Any:
     """`__init__` of a class, which puts each value into its slot."""
     known = fields(made)
     kinds = tuple(_kind(made, field) for field in known)
-    slots = [getattr(made, field.name, None) for field in known]
+    slots: list[Any] = [getattr(made, field.name, None) for field in known]
     puts: list[Any] = [
         slot.__set__ if kind[-1] else partial(_put_by_name, field.name)
         for field, kind, slot in zip(known, kinds, slots, strict=True)

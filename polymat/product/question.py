@@ -87,10 +87,14 @@ def facts_number(values: Values) -> int:
 
 def is_unrolled(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
     """Whether a product has constant extents and is so small that it is written out as straight code."""
+    return has_constant_extents(found) and (matrix & UNROLLED).holds(question(found, blocks, estimates))
+
+
+def has_constant_extents(found: Contraction) -> bool:
+    """Whether a product is one of matrices whose extents are known when it is compiled."""
     extents = [found.extent(dim) for dim in (found.rows, found.columns, found.depth)]
-    if found.more_rows or found.more_columns or found.sums or not all(each.is_constant for each in extents):
-        return False
-    return (matrix & UNROLLED).holds(question(found, blocks, estimates))
+    segments = found.more_rows or found.more_columns or found.sums
+    return not segments and all(each.is_constant for each in extents)
 
 
 def _extents(found: Contraction, lengths: Mapping[str, float]) -> Values:

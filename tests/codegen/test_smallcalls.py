@@ -165,7 +165,7 @@ def test_small_products_of_fixed_sizes_are_straight_code(dtype: Any) -> None:
         for outputs, given in (([result], inputs[:2]), ([last], inputs)):
             images = [left, right, start][: len(given)]
             compiled = pm.compile(outputs, inputs=images, options=replace(OWN, cflags=("-O1",)))
-            straight += "_pm_unrolled_" in compiled.source
+            straight += "_pm_unrolled_block_" in compiled.source
             assert_close(
                 compiled(*given),
                 compiled.reference(*given),
@@ -173,6 +173,20 @@ def test_small_products_of_fixed_sizes_are_straight_code(dtype: Any) -> None:
                 magnitude=1.5 * np.abs(inputs[0].T) @ np.abs(inputs[1][::2]) + np.abs(inputs[2]),
             )
     assert straight > 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_there"), [((8, 6, 7), True), (("M", 6, 7), False), (("M", "N", "K"), False)]
+)
+def test_only_products_of_fixed_sizes_have_straight_code(sizes: tuple[Any, ...], is_there: bool) -> None:
+    """The C compiler takes it through half of its passes before it leaves out what never runs."""
+    m, n, k = (pm.Parameter(pm.Int, each) if isinstance(each, str) else each for each in sizes)
+    left, right = pm.Matrix(pm.Double, "left", [m, k]), pm.Matrix(pm.Double, "right", [k, n])
+    compiled = pm.compile(left @ right, options=OWN)
+    assert ("_pm_unrolled_block_" in compiled.source) == is_there
+    numbers = np.random.default_rng(3)
+    a, b = numbers.standard_normal((8, 7)), numbers.standard_normal((7, 6))
+    np.testing.assert_allclose(compiled(a, b), a @ b, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(("output", "unrolls"), [(A @ B, False), (A @ B + 1.0, True)])

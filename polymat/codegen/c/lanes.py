@@ -23,7 +23,7 @@ def row_sums(name: str, vector: str, memory: str, ctype: str, lanes: int) -> str
         for step in (4, 8):
             turned = ", ".join(str((k + step) % lanes) for k in range(lanes))
             lines += [f"all += __builtin_shufflevector(all, all, {turned})"] * (step < lanes)
-        lines.append("for (int row = 0; row < 4; row++) to[row] = all[row]")
+        lines += [f"to[{row}] = all[{row}]" for row in range(4)]
     macros = {"T": ctype, "LANES": lanes, "VECTOR": vector, "SUMS": name, "TOGETHER": statements(lines)}
     text = kernel_text("rows/sums", macros={**macros, "MERGED(x, y)": _merged("x", "y", pairs, 1)})
     return f"{SHUFFLES}\n{text}"

@@ -45,7 +45,8 @@ class Shape(Need):
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
     are blocks that walk over several segments of depth where they lie.  turns: the most depth of blocks whose
     vectors hold segments of columns; 0: there are none.  panels: whether there are products of a right
-    operand that is packed before.  ends: the expressions of a result that they compute in registers.
+    operand that is packed before.  straight: whether there are products of constant extents, which may be
+    straight code.  ends: the expressions of a result that they compute in registers.
     """
 
     suffix: str
@@ -56,6 +57,7 @@ class Shape(Need):
     walks: bool = False
     turns: int = 0
     panels: bool = False
+    straight: bool = False
     ends: tuple[End, ...] = ()
 
     @property
@@ -76,6 +78,7 @@ class Shape(Need):
     def __str__(self) -> str:
         features = [name for name in ("halves", "walks") if getattr(self, name)]
         features += [f"turns{self.turns}"] * (self.turns > 0) + ["panels"] * self.panels
+        features += ["straight"] * self.straight
         blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}"
         return "|".join(("_".join((blocks, *features)), *map(str, self.ends)))
 
@@ -84,8 +87,9 @@ class Shape(Need):
         ends = tuple(sorted({*self.ends, *other.ends}, key=str))
         turns = max(self.turns, other.turns)
         halves, walks = self.halves or other.halves, self.walks or other.walks
-        panels = self.panels or other.panels
-        return replace(self, halves=halves, walks=walks, turns=turns, panels=panels, ends=ends)
+        panels, straight = self.panels or other.panels, self.straight or other.straight
+        found = replace(self, halves=halves, walks=walks, turns=turns, ends=ends)
+        return replace(found, panels=panels, straight=straight)
 
 
 def vector_types(shape: Shape) -> str:
@@ -104,6 +108,6 @@ def joined(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """The families of register blocks that stand for these: one where the blocks are the same."""
     families: dict[Shape, Shape] = {}
     for shape in sorted(shapes, key=str):
-        plain = replace(shape, halves=False, walks=False, turns=0, panels=False, ends=())
+        plain = replace(shape, halves=False, walks=False, turns=0, panels=False, straight=False, ends=())
         families[plain] = families.get(plain, plain) | shape
     return tuple(families.values())

@@ -43,6 +43,7 @@ from polymat.lang.types import real_part
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.product.contraction import Contraction
+from polymat.product.question import has_constant_extents
 from polymat.product.shares import work_along
 from polymat.product.turned import can_turn
 
@@ -90,7 +91,8 @@ class ContractionWriter:
         features = (self.found.triangle is not None, self.found.windows)
         turns = blocks.turned_depth if can_turn(self.found, blocks) else 0
         block = (blocks.vector_bytes, blocks.rows, blocks.vectors)
-        self.shape = Shape(self.dtype.suffix, *block, *features, turns, panels=plan.packed_depth > 0)
+        parts = (plan.packed_depth > 0, has_constant_extents(self.found))
+        self.shape = Shape(self.dtype.suffix, *block, *features, turns, *parts)
         self.pad = f"_pm_packed_{stage.name}"
         self.title = stage.name if number == 1 else f"{number}_{stage.name}"
         self.further = tuple(

@@ -58,6 +58,7 @@ def _macros(shape: Shape) -> dict[str, object]:
         "VECTORS": shape.vectors,
         "HALVES": int(shape.halves),
         "WALKS": int(shape.walks),
+        "STRAIGHT": int(shape.straight),
         "GATHERED": GATHERED,
         "TURNED_ROWS": TURNED_ROWS,
         "DIRECT_DEPTH": DIRECT_DEPTH,

@@ -36,12 +36,12 @@ from polymat.codegen.products.turnedgemm import turned_head, turned_text
 from polymat.codegen.products.waystext import ways_text
 
 _TYPES = ("finish", "pieces", "half", "product")
-_SUMS = ("lanesoverdepth", "column", "row")
+_SUMS = ("lanesoverdepth", "eight", "column", "row")
 _COPIES = ("transposed", "packing", "windows", "ahead")
 _PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
 _LARGE = ("read", "rightinparts", "rotated", "rowsjoined", "scheme")
 _BLOCKED = ("panel", "cutting", "blocked")
-_CALLED = ("room", "unrolled", "small", "direct", "multiply")  # what small products run through
+_CALLED = ("small", "multiply")  # what small products run through
 
 
 # Of a need alone: what it is made of are files of the package.
@@ -59,10 +59,11 @@ def gemm_text(shape: Shape) -> Apart:
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
-    general = headers_text(shape, "general", *(("panels",) if shape.panels else ()))
+    general = headers_text(shape, "direct", "general", *(("panels",) if shape.panels else ()))
     around = f"{SHUFFLES}{copied}{large}{blocked}{turned}{general}"
+    called = ("room", *(("unrolled",) if shape.straight else ()), *_CALLED)
     calls = _call(shape) + (_panels_call(shape) if shape.panels else "")
-    return Apart(head, (around, "\n".join(blocks)), (sums,), headers_text(shape, *_CALLED) + calls)
+    return Apart(head, (around, "\n".join(blocks), sums), (), headers_text(shape, *called) + calls)
 
 
 def _row_sums(shape: Shape) -> str:

@@ -2,29 +2,37 @@
 #pragma once
 
 #include "products/blocks.h"
+#include "products/eight.h"
 #include "products/product.h"
 
-/* `rows` rows of A times one column: sums along the vectors, whose lanes are added up last. */
+/* `rows` rows of A, one or eight, times one column: sums along the vectors, whose lanes are added up last. */
 static inline
         __attribute__((always_inline)) void NAME(dots)(const int rows, ptrdiff_t depth, T scale, const T *a,
                 ptrdiff_t a_row, const T *b, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row)
 {
     const ptrdiff_t whole = depth / LANES * LANES;
-    NAME(vector) sums[8] = {{0}};
-    for (ptrdiff_t k = 0; k < whole; k += LANES)
-        for (int r = 0; r < rows; r++)
-            sums[r] += *(const NAME(memory) *)(a + r * a_row + k) * *(const NAME(memory) *)(b + k);
+    NAME(vector) sums[8] = {{0}}, right;
+#define ADD(r) sums[r] += *(const NAME(memory) *)(a + (r) * a_row + k) * right
+    for (ptrdiff_t k = 0; k < whole; k += LANES) {
+        right = *(const NAME(memory) *)(b + k);
+        EACH_OF_EIGHT(rows, ADD)
+    }
+#undef ADD
+#define ADD(r) sums[r] += NAME(load)(a + (r) * a_row + whole, mask) * right
     if (whole < depth) {
         const NAME(mask) mask = MASK(depth - whole);
-        for (int r = 0; r < rows; r++)
-            sums[r] += NAME(load)(a + r * a_row + whole, mask) * NAME(load)(b + whole, mask);
+        right = NAME(load)(b + whole, mask);
+        EACH_OF_EIGHT(rows, ADD)
     }
-    for (int r = 0; r < rows; r++) {
-        T sum = 0;
-        for (int lane = 0; lane < LANES; lane++)
-            sum += sums[r][lane];
-        c[r * c_row] = from == NULL ? scale * sum : scale * sum + beta * from[r * from_row];
-    }
+#undef ADD
+    T totals[8];
+    NAME(row_sums)(sums[0], sums[1], sums[2], sums[3], totals);
+    if (rows > 4)
+        NAME(row_sums)(sums[4], sums[5], sums[6], sums[7], totals + 4);
+#define STORE(r) \
+    c[(r) * c_row] = from == NULL ? scale * totals[r] : scale * totals[r] + beta * from[(r) * from_row]
+    EACH_OF_EIGHT(rows, STORE)
+#undef STORE
 }
 
 /* The product with one column that is contiguous, as the rows of A are: vectors of columns would be empty. */

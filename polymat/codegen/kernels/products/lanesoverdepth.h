@@ -10,6 +10,27 @@
 
 enum { CONST(PART_OF_DEPTH) = 512, CONST(ROWS_OF_PART) = 32 };
 
+/* What is done of each column, and of each row: written out, since sums in an array are kept in registers where
+   a compiler knows their places before it looks for loops. */
+#define EACH_COLUMN(does) \
+    does(0); \
+    if (n > 1) { \
+        does(1); \
+    } \
+    if (n > 2) { \
+        does(2); \
+    } \
+    if (n > 3) { \
+        does(3); \
+    }
+#define EACH_ROW(does) \
+    does(0); \
+    if (rows > 1) { \
+        does(1); \
+        does(2); \
+        does(3); \
+    }
+
 /* Loads are volatile, or gcc repeats them: it takes memory that nobody writes for as good as a register. */
 static inline __attribute__((always_inline)) void NAME(over_depth_rows)(const int rows, const int n,
         ptrdiff_t k, T scale, const T *a, ptrdiff_t a_row, const T *columns, ptrdiff_t apart, T beta,
@@ -18,42 +39,58 @@ static inline __attribute__((always_inline)) void NAME(over_depth_rows)(const in
     const T *const from = to->from;
     T *const c = to->c;
     const ptrdiff_t from_row = to->from_row, c_row = to->c_row;
-    NAME(vector) sums[4 * 4] = {{0}}, right[4];
+    NAME(vector) sums[4 * 4] = {{0}}, right[4], left;
     const ptrdiff_t whole = k / LANES * LANES;
+#define LOAD(j) right[j] = *(const volatile NAME(memory) *)(columns + (j) * apart + p)
+#define ADD(j) sums[4 * (j) + row] += left * right[j]
+#define ADD_ROW(r) \
+    { \
+        enum { row = r }; \
+        left = *(const volatile NAME(memory) *)(a + row * a_row + p); \
+        EACH_COLUMN(ADD) \
+    }
     for (ptrdiff_t p = 0; p < whole; p += LANES) {
-#pragma GCC unroll 4
-        for (int j = 0; j < n; j++)
-            right[j] = *(const volatile NAME(memory) *)(columns + j * apart + p);
-#pragma GCC unroll 4
-        for (int row = 0; row < rows; row++) {
-            const NAME(vector) left = *(const volatile NAME(memory) *)(a + row * a_row + p);
-#pragma GCC unroll 4
-            for (int j = 0; j < n; j++)
-                sums[row * n + j] += left * right[j];
-        }
+        EACH_COLUMN(LOAD)
+        EACH_ROW(ADD_ROW)
+    }
+#undef LOAD
+#undef ADD_ROW
+#define LOAD(j) right[j] = NAME(load)(columns + (j) * apart + whole, mask)
+#define ADD_ROW(r) \
+    { \
+        enum { row = r }; \
+        left = NAME(load)(a + row * a_row + whole, mask); \
+        EACH_COLUMN(ADD) \
     }
     if (whole < k) {
         const NAME(mask) mask = MASK(k - whole);
-#pragma GCC unroll 4
-        for (int row = 0; row < rows; row++) {
-            const NAME(vector) left = NAME(load)(a + row * a_row + whole, mask);
-#pragma GCC unroll 4
-            for (int j = 0; j < n; j++)
-                sums[row * n + j] += left * NAME(load)(columns + j * apart + whole, mask);
-        }
+        EACH_COLUMN(LOAD)
+        EACH_ROW(ADD_ROW)
     }
+#undef LOAD
+#undef ADD
+#undef ADD_ROW
     T totals[4 * 4];
-#pragma GCC unroll 4
-    for (int j = 0; j < n; j++)
-        NAME(row_sums)(sums[j], sums[n + j], sums[2 * n + j], sums[3 * n + j], totals + 4 * j);
-#pragma GCC unroll 4
-    for (int row = 0; row < rows; row++)
-#pragma GCC unroll 4
-        for (int j = 0; j < n; j++) {
-            const T sum = scale * totals[4 * j + row];
-            c[row * c_row + j] = from == NULL ? sum : sum + beta * from[row * from_row + j];
-        }
+#define TOTAL(j) \
+    NAME(row_sums)(sums[4 * (j)], sums[4 * (j) + 1], sums[4 * (j) + 2], sums[4 * (j) + 3], totals + 4 * (j))
+#define STORE(j) \
+    { \
+        const T sum = scale * totals[4 * (j) + row]; \
+        c[row * c_row + (j)] = from == NULL ? sum : sum + beta * from[row * from_row + (j)]; \
+    }
+#define STORE_ROW(r) \
+    { \
+        enum { row = r }; \
+        EACH_COLUMN(STORE) \
+    }
+    EACH_COLUMN(TOTAL)
+    EACH_ROW(STORE_ROW)
+#undef TOTAL
+#undef STORE
+#undef STORE_ROW
 }
+#undef EACH_COLUMN
+#undef EACH_ROW
 
 /* A part of the depth of so many columns, for all rows. */
 #define PART(count, name) \
@@ -101,6 +138,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(lanes_over_depth)(const NAME(prod
         const ptrdiff_t depth = k - p < most ? k - p : most;
         const T *const columns = stays ? b + p : copy;
         for (ptrdiff_t j = 0; j < n && !stays; j++)
+#pragma GCC unroll 8
             for (ptrdiff_t q = 0; q < depth; q++)
                 copy[j * CONST(PART_OF_DEPTH) + q] = b[(p + q) * b_step + j * b_column];
         for (ptrdiff_t i = 0; i < m; i += height)

@@ -1,4 +1,6 @@
-/* The call of a product: the early exit of small ones. */
+/* The call of a product: the early exit of small ones.
+
+   takes STRAIGHT=0|1  whether some products have constant extents, and may be straight code */
 #pragma once
 
 #include "products/general.h"
@@ -18,7 +20,11 @@ static inline __attribute__((always_inline)) void NAME(multiply)(NAME(product) a
     const int is_small = is_matrix
             ? n > 1 && NAME(is_unasked)(m, n, k, all.small)
             : is_single && (is_whole ? !in_order : all.end == NULL) && NAME(is_near)(m, n, k, all.small);
+#if STRAIGHT
     const int is_constant = __builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k);
+#else
+    const int is_constant = 0;
+#endif
     if (!(is_constant && is_matrix && NAME(is_unrolled)(m, n, k))
             && (!is_small
                     || (is_whole && all.end == NULL
@@ -38,10 +44,14 @@ static inline __attribute__((always_inline)) void NAME(multiply)(NAME(product) a
         return;
     }
     const NAME(operand) a = {all.a, all.a_row, all.a_step};
+#if STRAIGHT
     if (is_constant && is_matrix && NAME(is_unrolled)(m, n, k)) {
         _PM_TAKES(UNROLLED);
         NAME(unrolled)((int)m, (int)n, (int)k, all.scale, &a, all.b, all.b_step, all.beta, &to);
-    } else if (!is_matrix) {
+        return;
+    }
+#endif
+    if (!is_matrix) {
         const NAME(half) half = all.half;
         _PM_TAKES(RIGHT_COPIED);
         NAME(small_copied)(m, n, k, all.scale, &a, all.b, all.b_step, all.b_column, all.beta, &to, &half);

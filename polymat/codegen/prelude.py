@@ -51,6 +51,7 @@ _PIECES = {
     Piece.TRAILING: "trailing",
     Piece.HALF: "half",
     Piece.GATHERED: "gathered",
+    Piece.NEIGHBOURS: "neighbours",
     Piece.PAST: "past",
     Piece.WORDS: "words",
     Piece.BYTE_TABLE: "bytetable",

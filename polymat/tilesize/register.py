@@ -35,7 +35,8 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
     instructions: there two rows of a tile share what both load, and the C compiler makes the vectors.
     """
-    if plan.kind == "reduce" and stage.dtype.kind == "f":
+    sums = plan.kind == "reduce" or (plan.kind == "row" and stage.segments is not None)
+    if sums and stage.dtype.kind == "f":
         return replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.kind != "map" or stage.dtype.kind != "f":
         return plan

@@ -34,6 +34,7 @@ class Piece(Need, Enum):
     PLACE = "place"
     HALF = "half"  # numbers of half precision
     GATHERED = "gathered"  # several gathered elements side by side
+    NEIGHBOURS = "neighbours"  # those of rows whose places are neighbours
     SHARES = "shares"  # equal shares of rows by their elements
     PROGRESS = "progress"  # tells threads that follow each other how far each has come
     TRAILING = "trailing"  # lets threads take steps by turns; needs that

@@ -24,6 +24,7 @@ from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
+from polymat.codegen.loops.registerrows import with_register_rows
 from polymat.codegen.loops.remainders import split_by_remainder
 from polymat.codegen.loops.requests import Requests
 from polymat.codegen.loops.sharedplaces import with_shared_places
@@ -162,6 +163,22 @@ def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[
     found = with_words(body, arrays)
     if found != body:
         writer.needs.add(Piece.WORDS)
+    return found
+
+
+def in_registers(
+    writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """The loops of a sum between bounds from data with rows of results in registers, where there are any."""
+    types = RowTypes.of(stage.dtype, plan.lanes)
+    if types is None or stage.segments is None:
+        return body
+    read = {load.source.name for load in stage.loads()}
+    arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
+    found = with_register_rows(body, types, arrays)
+    if found is None:
+        return body
+    writer.needs.update({*types.needs(RowPart.TOTAL), MIN_I64})
     return found
 
 

@@ -9,7 +9,7 @@ same terms in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -53,11 +53,11 @@ class Leaf:
     array: CExpr | None = None
     places: str = ""
 
-    def four(self, suffix: str) -> CExpr:
-        """Four of them, in a vector."""
+    def four(self, suffix: str, how: str = "at") -> CExpr:
+        """Four of them, in a vector; how: "at" their places, or "near" where these may be neighbours."""
         if self.array is None:
             return CCall(f"_pm_four_from_{suffix}", (CUnary("&", self.first),))
-        return CCall(f"_pm_four_at_{suffix}_{self.places}", (self.array, CUnary("&", self.first)))
+        return CCall(f"_pm_four_{how}_{suffix}_{self.places}", (self.array, CUnary("&", self.first)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,26 @@ class Leaves:
 class Rows:
     """All rows of a sum in C.
 
-    unlike: whether they are not as long as each other.  readable: where the elements of all of them end.
-    same: what does not change between them, by name.
+    ends: the name of the type of the array that says where rows begin, each where one ends.  limits: the
+    address of its element for row 0, the first row, and behind the last.  readable: where the elements of all
+    rows end.  same: what does not change between them, by name.  inside: whether what that array says are
+    always indices of elements.
     """
 
-    unlike: CExpr
+    ends: str
+    limits: tuple[CExpr, ...]
     readable: CExpr
     same: Collection[str]
+    inside: bool = False
+
+    @property
+    def unlike(self) -> CExpr:
+        """Whether they are not as long as each other."""
+        return CCall(f"_pm_unlike_{self.ends}", self.limits)
+
+    def beside(self, places: CExpr, suffix: str) -> CExpr:
+        """Whether places in most rows are neighbours: those from an address on, of a type of that name."""
+        return CCall(f"_pm_beside_{self.ends}_{suffix}", (*self.limits, places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +182,8 @@ def _computed(variable: str, value: CExpr, found: Mapping[CExpr, Leaf], leaves: 
     )
 
 
-def two_ways(
-    ctype: str, unlike: CExpr, gathering: Sequence[Stmt], one_by_one: Sequence[Stmt]
-) -> tuple[Stmt, ...]:
-    """One of two ways for all rows: where they are unlike, terms are computed before; none is known yet."""
+def none_known(ctype: str) -> tuple[Stmt, ...]:
+    """Room for terms that are computed before, of which none is known yet."""
     nothing = Literal("0")
     known = Declare("ptrdiff_t", f"{KNOWN}[2]", Braces((nothing, nothing)))
-    terms = Declare(ctype, f"{TERMS}[{ROOM.name}]")
-    choice = If(Id(UNLIKE), (known, terms, *gathering), tuple(one_by_one))
-    return (Declare("const int", UNLIKE, unlike), choice)
+    return (known, Declare(ctype, f"{TERMS}[{ROOM.name}]"))

@@ -119,7 +119,7 @@ class AllRows:
     """The rows of a sum along segments that follow each other, where all points of a box are.
 
     suffix, begins: as `rows_of` has them.  low, end: the first row, and behind the last.  elements: of all of
-    them.  around: the limits of the other dimensions.
+    them.  around: the limits of the other dimensions.  inside: whether no bound is outside of the elements.
     """
 
     suffix: str
@@ -128,6 +128,7 @@ class AllRows:
     end: Affine
     elements: Affine
     around: tuple[tuple[Affine, Affine], ...]
+    inside: bool
 
     @staticmethod
     def of(stage: Stage, bodies: BodyWriter) -> AllRows | None:
@@ -141,8 +142,9 @@ class AllRows:
             return None
         ((along, (suffix, begins)),) = found
         box = dict(zip(item.dims, item.box, strict=True))
-        (low, high), (_, last) = box.pop(along), box.pop(segment.dim)
-        return AllRows(suffix, begins, low, high + 1, last + 1, tuple(box.values()))
+        (low, high), elements = box.pop(along), box.pop(segment.dim)
+        inside = all(_is_inside(bounds, elements, bodies) for bounds in (segment.lows, segment.ends))
+        return AllRows(suffix, begins, low, high + 1, elements[1] + 1, tuple(box.values()), inside)
 
 
 def gathered_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
@@ -150,9 +152,9 @@ def gathered_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
     rows = AllRows.of(stage, bodies)
     if rows is None:
         return None
-    arguments = (rows.begins, bodies.size(rows.low), bodies.size(rows.end))
+    limits = (rows.begins, bodies.size(rows.low), bodies.size(rows.end))
     sizes = {bodies.names.get("size", size.name) for size in bodies.pipeline.sizes}
-    return Rows(CCall(f"_pm_unlike_{rows.suffix}", arguments), bodies.size(rows.elements), sizes)
+    return Rows(rows.suffix, limits, bodies.size(rows.elements), sizes, rows.inside)
 
 
 def _element(bound: Expr) -> Load | None:

@@ -40,10 +40,15 @@ from polymat.codegen.loops.gatheredrows import (
     Leaves,
     Rows,
     gathered,
-    two_ways,
+    none_known,
 )
 from polymat.codegen.loops.innermost import with_changed
+from polymat.codegen.loops.neighbourrows import BESIDE, all_of, near_terms
+from polymat.codegen.loops.nestwriter import NestWriter
+from polymat.codegen.loops.rowways import Way, one_of
+from polymat.codegen.loops.segmentloops import gathered_rows
 from polymat.dataclass import dataclass
+from polymat.graph.stage import Stage
 
 SIDE_BY_SIDE = 4  # terms
 FIRST, LAST, REST, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_here"
@@ -78,6 +83,31 @@ class ShortSums:
         """How what they are sums of is found in memory."""
         return Leaves(self.suffix, self.given, self.places, HERE)
 
+    @property
+    def near_leaves(self) -> Leaves:
+        """How it is found of the elements of one row, behind which nothing is read."""
+        return Leaves(self.suffix, self.arrays, self.places, HERE)
+
+
+def in_short_sums(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops of a sum between bounds from data with those of gathered elements a few terms at a time."""
+    if stage.segments is None or stage.dtype.kind not in "fc":
+        return body
+    array, inputs = writer.bodies.array, writer.pipeline.inputs
+    types = {load.source.name: writer.storage[load.source.name].dtype for load in stage.loads()}
+    limited = {array(each.name) for each in inputs if each.values is not None}
+    alike = {array(name) for name, dtype in types.items() if dtype == stage.dtype}
+    places = {array(name): dtype.suffix for name, dtype in types.items()}
+    sums = ShortSums(
+        stage.dtype.c,
+        stage.dtype.suffix,
+        alike,
+        given=alike & {array(each.name) for each in inputs},
+        places={name: s for name, s in places.items() if s in GATHERED_BY and name in limited},
+        rows=gathered_rows(stage, writer.bodies),
+    )
+    return with_short_sums(body, sums, writer.needs)
+
 
 def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need]) -> tuple[Stmt, ...]:
     """The statements with every loop around one sum of gathered elements as sums of four terms at a time.
@@ -85,8 +115,10 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
     before:  for k: s += x[k] * y[at[k]]
     after:   for k by 4: v += x[k ...] * (y[at[k]], y[at[k + 1]], y[at[k + 2]], y[at[k + 3]]);
              the lanes of v += the rest of x[k] * y[at[k]], a lane each;  s += the lanes of v
-    and where vectors gather the same with terms computed before, for rows that are not like others before.
+    and where vectors gather the same with terms computed before, for rows that are not like others before;
+    and with four elements loaded as they lie, for rows whose places are neighbours.
     """
+    most: list[CExpr] = []
 
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
@@ -94,28 +126,15 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
                 variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
             ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
                 needs.add(Piece.GATHERED)
-                return _several(statement, start, high, sums, needs)
+                return _several(statement, start, high, sums, needs, most)
             case _:
                 return None
 
     found = with_changed(statements, changed)
-    if sums.rows is None or UNLIKE not in names_in(found):
-        return found
-    gathering, one_by_one = (_taken(found, first=first) for first in (True, False))
-    return two_ways(sums.ctype, sums.rows.unlike, gathering, one_by_one)
-
-
-def _taken(statements: Sequence[Stmt], *, first: bool) -> tuple[Stmt, ...]:
-    """The statements with one of two ways for all rows: of both in one loop neither has all registers."""
-
-    def changed(statement: Stmt) -> Stmt | None:
-        match statement:
-            case If(Id(name), then, otherwise) if name == UNLIKE:
-                return Block(then if first else otherwise)
-            case _:
-                return None
-
-    return with_changed(statements, changed)
+    ways: list[Way] = []
+    if sums.rows is not None and UNLIKE in names_in(found):
+        ways.append((UNLIKE, sums.rows.unlike, none_known(sums.ctype)))
+    return one_of(found, [*ways, (BESIDE, all_of(most), ())] if most else ways)
 
 
 def _gathers(value: CExpr) -> bool:
@@ -125,7 +144,10 @@ def _gathers(value: CExpr) -> bool:
     return any(isinstance(node, Subscript) for node in inner)
 
 
-def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[Need]) -> Stmt:
+def _several(
+    loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[Need], most: list[CExpr]
+) -> Stmt:
+    """The sum in fours, and in other ways that rows may go; most: when one of those is gone."""
     (addition,) = loop.body
     assert isinstance(addition, Assign), "matched by who calls"
     index, many = Id(loop.variable), Literal(str(SIDE_BY_SIDE))
@@ -143,20 +165,40 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[N
         condition = CBinary("<", index, Id(LAST))
         rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
         one_by_one += (lanes, rest)
-    if sums.is_vector and sums.rows is not None:
-        row = GatheredRow(Id(FIRST), Id(LAST), sums.rows)
-        gathering = gathered(row, loop.variable, SUM, value, sums.leaves)
-        if gathering is not None:
-            needs.add(MIN_I64)
-            one_by_one = (If(Id(UNLIKE), (gathering, lanes), _rounded(one_by_one, sums.suffix)),)
+    ways = _other_ways(one_by_one, left, lanes, sums, needs, most)
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
             Declare("const ptrdiff_t", LAST, high),
             *begin,
-            *one_by_one,
+            *ways,
         )
     )
+
+
+def _other_ways(
+    fours: tuple[Stmt, ...], left: Assign, lanes: Assign, sums: ShortSums, needs: set[Need], most: list[CExpr]
+) -> tuple[Stmt, ...]:
+    """A row in fours, or in another way where that is gone.  left: what adds a term, lanes: what adds all."""
+    behind, blocks, *rest = fours
+    if not sums.is_vector or sums.rows is None or not isinstance(blocks, For):
+        return fours
+    row = GatheredRow(Id(FIRST), Id(LAST), sums.rows)
+    gathering = gathered(row, blocks.variable, SUM, left.value, sums.leaves)
+    near = near_terms(left.value, sums.rows, sums.near_leaves)
+    if gathering is None and near is None:
+        return fours
+    ways = _rounded(fours, sums.suffix)
+    if near is not None:
+        needs.add(Piece.NEIGHBOURS)
+        most.append(near.most)
+        added = (blocks.body[0], *near.asked, Assign(Id(SUM), "+=", near.four))
+        loaded = _rounded((behind, replace(blocks, body=added), *rest), sums.suffix)
+        ways = (If(Id(BESIDE), loaded, ways),)
+    if gathering is not None:
+        needs.add(MIN_I64)
+        ways = (If(Id(UNLIKE), (gathering, lanes), ways),)
+    return ways
 
 
 def _rest_in_lanes(left: Assign, sums: ShortSums) -> tuple[Stmt, ...]:

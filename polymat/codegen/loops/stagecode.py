@@ -12,7 +12,14 @@ from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.askingrows import asking_rows
-from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words, with_lookups
+from polymat.codegen.loops.explicitvectors import (
+    in_blocks,
+    in_lanes,
+    in_registers,
+    in_rows,
+    in_words,
+    with_lookups,
+)
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.jointloops import JointPart, joint_statements
 from polymat.codegen.loops.nestfunction import NestFunction, Work
@@ -23,8 +30,8 @@ from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.requests import Requests
-from polymat.codegen.loops.segmentloops import between_bounds, gathered_rows, rows_of_loop, without_choice
-from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
+from polymat.codegen.loops.segmentloops import between_bounds, rows_of_loop, without_choice
+from polymat.codegen.loops.shortsums import in_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -218,6 +225,8 @@ class StageWriter(NestWriter):
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
             body = with_lookups(self, in_words(self, stage, body))
+        if plan.kind == "row":
+            body = in_registers(self, stage, plan, body)
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
@@ -225,8 +234,7 @@ class StageWriter(NestWriter):
         if plan.kind == "row" and requests is not None:
             body = asking_rows(body, requests, stage.dtype.size)
         if plan.kind == "reduce":
-            short = stage.segments is not None and stage.dtype.kind in "fc"
-            body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body
+            body = in_short_sums(self, stage, body)
             body = with_accumulators(in_lanes(self, stage, plan, body, requests))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
@@ -238,16 +246,6 @@ class StageWriter(NestWriter):
         """The arrays, by their names in C, over which a stage may be written, each with that of the stage."""
         written = self.bodies.array(stage.name)
         return {(self.bodies.array(read), written) for read, name in self.aliased if name == stage.name}
-
-    def _short_sums(self, stage: Stage) -> ShortSums:
-        types = {load.source.name: self.storage[load.source.name].dtype for load in stage.loads()}
-        given = {self.bodies.array(array.name) for array in self.pipeline.inputs}
-        limited = {self.bodies.array(each.name) for each in self.pipeline.inputs if each.values is not None}
-        alike = {self.bodies.array(name) for name, dtype in types.items() if dtype == stage.dtype}
-        places = {self.bodies.array(name): dtype.suffix for name, dtype in types.items()}
-        gathering = {name: s for name, s in places.items() if s in GATHERED_BY and name in limited}
-        type_names = (stage.dtype.c, stage.dtype.suffix)
-        return ShortSums(*type_names, alike, alike & given, gathering, gathered_rows(stage, self.bodies))
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

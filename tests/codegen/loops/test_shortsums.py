@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import Assign, CBinary, CCall, CExpr, CFunction, For, Id, Literal, Subscript
+from polymat.codegen.c.ctree import Assign, CBinary, CExpr, CFunction, For, Id, Literal, Subscript
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.c.render import function_text
 from polymat.codegen.loops.gatheredrows import Rows
@@ -76,7 +76,7 @@ def test_what_is_contiguous_stays_in_vectors() -> None:
         assert "_pm_sum" not in written(value)[0]
 
 
-ROWS = Rows(CCall("_pm_unlike_i32", (Id("ends"),)), Id("all"), ("n",))
+ROWS = Rows("i32", (Id("ends"),), Id("all"), ("n",))
 GATHERING = ShortSums("double", "f64", ("x", "y"), ("x", "y"), {"at": "i32"}, ROWS)
 
 
@@ -112,3 +112,46 @@ def test_terms_that_are_no_products_of_elements_do_not_gather() -> None:
     for value in (squares, scaled, summed):
         assert "_pm_unlike" not in written(value, GATHERING)[0]
     assert "_pm_unlike" not in written(GATHERED, FLOATS)[0]
+
+
+NEAR = replace(GATHERING, rows=replace(ROWS, inside=True))
+
+
+def test_rows_of_neighbours_are_loaded_as_they_lie() -> None:
+    text = " ".join(written(GATHERED, NEAR)[0].split())
+    unlike, alike = text.split("} else { const int _pm_beside = _pm_beside_i32_i32(ends, &at[0]);")
+    assert "const int _pm_unlike = _pm_unlike_i32(ends); if (_pm_unlike) {" in unlike
+    near, others = alike.split("} else {")
+    assert "__builtin_prefetch(&x[_pm_here] + _PM_AHEAD);" in near
+    four = "_pm_four_from_f64(&x[_pm_here]) * _pm_four_near_f64_i32(y, &at[_pm_here])"
+    assert f"_pm_sum += _pm_four_rounded_f64({four});" in near
+    assert "_pm_sum_lane2 += _pm_rounded_f64(x[_pm_here] * y[at[_pm_here]]);" in near
+    assert "_pm_four_of_f64" not in near
+    assert "_pm_four_rounded_f64(_pm_four_from_f64(&x[_pm_here]) * _pm_four_of_f64(" in others
+    assert "near" not in unlike + others
+
+
+def test_what_is_gathered_twice_is_looked_at_twice() -> None:
+    other = CBinary("*", GATHERED, element("x", element("to", Id("k"))))
+    text, needs = written(other, replace(NEAR, places={"at": "i32", "to": "i64"}))
+    text = " ".join(text.split())
+    assert "= _pm_beside_i32_i32(ends, &at[0]) && _pm_beside_i32_i64(ends, &to[0]);" in text
+    assert "_pm_four_near_f64_i32(y, &at[_pm_here]) * _pm_four_near_f64_i64(x, &to[_pm_here])" in text
+    assert Piece.NEIGHBOURS in needs
+
+
+def test_elements_that_are_computed_before_may_be_neighbours() -> None:
+    """Nothing behind a row is read."""
+    text, _ = written(GATHERED, replace(NEAR, given=("x",)))
+    assert "_pm_unlike" not in text
+    assert "if (_pm_beside) {" in text
+    assert "_pm_four_rounded_f64" in text
+
+
+def test_places_are_not_looked_at_where_nothing_is_known_of_them() -> None:
+    moved = CBinary("*", element("x", Id("k")), element("y", element("at", CBinary("+", Id("i"), Id("k")))))
+    assert "_pm_beside" not in written(moved, NEAR)[0]
+    for sums in (GATHERING, replace(NEAR, places={})):
+        text, needs = written(GATHERED, sums)
+        assert "_pm_beside" not in text
+        assert Piece.NEIGHBOURS not in needs

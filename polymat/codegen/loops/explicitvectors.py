@@ -171,7 +171,7 @@ def in_registers(
 ) -> tuple[Stmt, ...]:
     """The loops of a sum between bounds from data with rows of results in registers, where there are any."""
     types = RowTypes.of(stage.dtype, plan.lanes)
-    if types is None or stage.segments is None:
+    if types is None or stage.segments is None or plan.kind != "row":
         return body
     read = {load.source.name for load in stage.loads()}
     arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}

@@ -225,8 +225,7 @@ class StageWriter(NestWriter):
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
             body = with_lookups(self, in_words(self, stage, body))
-        if plan.kind == "row":
-            body = in_registers(self, stage, plan, body)
+        body = in_registers(self, stage, plan, body)
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)

@@ -21,6 +21,7 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
     *("inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders", "positions"),
+    *("inlined_turns", "inlined_planes"),
     *("fusion", "folds", "orders", "bands", "slices", "waits", "planes", "skews"),
 )
 LibraryUse = Literal["auto", "always", "never"]

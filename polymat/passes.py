@@ -14,6 +14,8 @@ from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
 from polymat.graph.guards import leave_out_terms
+from polymat.graph.inlinedplanes import inline_planes
+from polymat.graph.inlinedturns import inline_turns
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placesofextremes import find_positions
 from polymat.graph.sampled import compute_kept_samples
@@ -100,6 +102,10 @@ def _tiled(options: Options) -> bool:
     return options.fuse and options.tile and options.cost == "time"
 
 
+def _inlined(options: Options) -> bool:
+    return options.inline and options.unroll and options.vector and _tiled(options)
+
+
 def _abreast(options: Options) -> bool:
     asked = options.siblings and options.kernels and options.inline and "inline" not in options.skip
     return asked and options.blas != "always" and _tiled(options)
@@ -139,13 +145,11 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("sections", "graph", Pipeline, Pipeline),
-        "functions that need each other run step by step, in a pipeline of their own",
-        alone(in_sections),
+        *("functions that need each other run step by step, in a pipeline of their own", alone(in_sections)),
     ),
     Pass(
         *("names", "graph", Pipeline, Pipeline),
-        "a reduced dimension has a name that no dimension of the result has",
-        alone(separate_names),
+        *("a reduced dimension has a name that no dimension of the result has", alone(separate_names)),
     ),
     Pass(
         *("terms", "graph", Pipeline, Pipeline, "sums run over the points alone whose terms a Select keeps"),
@@ -157,14 +161,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("samples", "graph", Pipeline, Pipeline),
-        "of sums of which a few results are kept only those are computed",
-        alone(compute_kept_samples),
+        *("of sums of which a few results are kept only those are computed", alone(compute_kept_samples)),
         lambda options: options.inline,
     ),
     Pass(
         *("products", "graph", Pipeline, Pipeline),
-        "products of several arrays run in the quickest order, common factors taken out",
-        order,
+        *("products of several arrays run in the quickest order, common factors taken out", order),
         lambda options: options.reassociate,
     ),
     Pass(
@@ -172,9 +174,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass("blocks", "graph", Pipeline, Pipeline, "long filters run by transforms of blocks", filter_blocks),
     Pass(
-        *("phases", "graph", Pipeline, Pipeline),
-        "interpolation by known taps runs phase by phase",
-        split_phases,
+        "phases", "graph", Pipeline, Pipeline, "interpolation by known taps goes phase by phase", split_phases
     ),
     Pass(
         *("transforms", "graph", Pipeline, Pipeline),
@@ -183,15 +183,11 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("inline", "graph", Pipeline, Pipeline),
-        "point-wise stages are put into the stages that read them",
-        inline,
-        lambda options: options.inline,
+        *("point-wise stages are put into those that read them", inline, lambda options: options.inline),
     ),
     Pass(
         *("inlined_terms", "graph", Pipeline, Pipeline),
-        "the same as terms, for what was put into sums",
-        alone(leave_out_terms),
-        lambda options: options.inline,
+        *("terms, of what was put into sums", alone(leave_out_terms), lambda options: options.inline),
     ),
     Pass(
         *("abreast", "graph", Pipeline, Pipeline),
@@ -199,15 +195,11 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("join", "graph", Pipeline, Pipeline),
-        "a short last dimension, channels say, is one with the dimension before it",
-        join,
-        lambda options: options.join,
+        *("a short last dimension, channels say, joins the one before", join, lambda options: options.join),
     ),
     Pass(
         *("convert", "graph", Pipeline, Pipeline),
-        "stencils over small integers read floating-point copies",
-        alone(convert_once),
-        _tiled,
+        *("stencils over small integers read floating-point copies", alone(convert_once), _tiled),
     ),
     Pass(
         *("parts", "graph", Pipeline, Pipeline),
@@ -225,6 +217,15 @@ PASSES: tuple[Pass, ...] = (
         *("extremes and their first places are found together", alone(find_positions), _tiled),
     ),
     Pass(
+        *("inlined_turns", "graph", Pipeline, Pipeline),
+        *("even and odd points that one reader takes are computed there", alone(inline_turns), _inlined),
+    ),
+    Pass(
+        *("inlined_planes", "graph", Pipeline, Pipeline),
+        *("a stage that one reader takes at all planes of a point is computed there", alone(inline_planes)),
+        _inlined,
+    ),
+    Pass(
         *("waits", "graph", Pipeline, Pipeline),
         "slices wait for blocks of steps where it pays; steps that are to follow each other have loops apart",
         *(set_apart, _tiled, keep_all_apart),
@@ -238,9 +239,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass("tilesize", "tilesize", Grouping, Schedule, "every group has its quickest plan", plan),
     Pass(
-        *("folds", "codegen", Schedule, Schedule),
-        "recurrences keep the steps alone that are read again",
-        fold,
+        "folds", "codegen", Schedule, Schedule, "recurrences keep the steps alone that are read again", fold
     ),
     Pass(
         *("orders", "codegen", Schedule, Schedule),

@@ -42,8 +42,8 @@ ORDER = [
     "phases",
 ]
 ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"]
-ORDER += ["positions", "waits", "fusion", "tilesize", "folds", "orders", "planes", "skews"]
-ORDER += ["codegen", "source", "runtime"]
+ORDER += ["positions", "inlined_turns", "inlined_planes", "waits"]
+ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
 
 
 def several() -> pm.Function:
@@ -82,7 +82,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:24], "graph", *ORDER[24:31]]
+    assert names == [*ORDER[:26], "graph", *ORDER[26:33]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

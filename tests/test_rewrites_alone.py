@@ -201,6 +201,26 @@ def positions() -> Asked:
     return {"outputs": A.argmax(axis=1).named("place")}
 
 
+def inlined_turns() -> Asked:
+    """Twice as many points, at even places as they are, at odd ones between two of them."""
+    twice = Function(([i, j], [ROWS, Interval(Int, 0, N - 2)]), Double, "twice")
+    even, odd = pm.Condition(j % 2, "==", 0), pm.Condition(j % 2, "==", 1)
+    twice.defn = [pm.Case(even, A(i, j // 2)), pm.Case(odd, (A(i, j // 2) + A(i, j // 2 + 1)) / 2)]
+    less = Function(([i, j], [ROWS, Interval(Int, 0, N - 2)]), Double, "less")
+    less.defn = [x(j) * A(i, j) - twice(i, j)]
+    return {"outputs": less}
+
+
+def inlined_planes() -> Asked:
+    """All of three planes, by the fourth."""
+    layers = pm.Matrix(Double, "layers", [4, N])
+    weighed = Function(([k, j], [Interval(Int, 0, 3), COLUMNS]), Double, "weighed")
+    weighed.defn = [layers(k, j) * x(j) + layers(3, j)]
+    shares = Function(([k, j], [Interval(Int, 0, 2), COLUMNS]), Double, "shares")
+    shares.defn = [weighed(k, j) - weighed(3, j)]
+    return {"outputs": shares}
+
+
 def request_of(name: str) -> Request:
     asked: Callable[[], Asked] = globals()[name]
     return replace(request_for(**asked()), machine=replace(ZEN3, cores=2))

@@ -91,7 +91,7 @@ def _is_copy(stage: Stage) -> bool:
     return isinstance(expr, Load | Const | Parameter)
 
 
-def _nodes(stage: Stage) -> int:
+def node_count(stage: Stage) -> int:
     """Distinct nodes of all right-hand sides."""
     return sum(1 for _, expr in stage.expressions() for _ in walk(expr))
 
@@ -101,9 +101,9 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
         return False
     if _is_copy(producer):
         return True
-    if computed_once(producer.parts[0].expr) and not all(_is_read_freely(producer, each) for each in readers):
+    if computed_once(producer.parts[0].expr) and not all(is_read_freely(producer, each) for each in readers):
         return False
-    if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
+    if node_count(producer) + max((node_count(reader) for reader in readers), default=0) > MOST_NODES:
         return False
     reads = sum(_times_read(producer, reader) for reader in readers)
     if reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers):
@@ -214,13 +214,13 @@ def _is_used_once(producer: Stage, reader: Stage) -> bool:
     So it is of x(i) * x(i), and of f(0, i) + f(1, i).
     """
     reading = [expr for _, expr in reader.expressions() if any(_loads(node, producer) for node in walk(expr))]
-    if len(reading) != 1 or reader.reads_itself or not _is_read_freely(producer, reader):
+    if len(reading) != 1 or reader.reads_itself or not is_read_freely(producer, reader):
         return False
     places = {node.indices: None for node in walk(reading[0]) if _loads(node, producer)}
     return all(_are_apart(one, other) for one, other in combinations(places, 2))
 
 
-def _is_read_freely(producer: Stage, reader: Stage) -> bool:
+def is_read_freely(producer: Stage, reader: Stage) -> bool:
     """Whether no index chooses whether a value is read: it would have no name that all places could use."""
 
     def count(operands: Callable[[Expr], tuple[Expr, ...]]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from polymat.lang.expr import Binary, Call, Expr, Load, SelectExpr
+from polymat.lang.expr import Binary, Call, Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import (
     children,
@@ -156,3 +156,33 @@ def written_size(expr: Expr) -> int:
         return 1
 
     return fold(expr, size) + total
+
+
+@remembered
+def fixed_along(expr: Expr, dim: str, inner: str) -> tuple[Expr, ...]:
+    """The largest parts of an expression that are the same along a dimension and move with `inner`.
+
+    With those that `computed_once` names, operands first.  All may be computed whatever the Selects choose.
+    """
+    order, operands, _ = postorder_with_operands(expr)
+    allowed = _allowed(expr, order)
+    changing: set[int] = set()
+    moving: set[int] = set()
+    inside: set[int] = set()  # of what changes, the operands that do not, and the whole
+    for node, parts in zip(order, operands, strict=True):
+        names = {name for form in node.indices for name in form.names()} if isinstance(node, Load) else set()
+        names |= {node.name} if isinstance(node, Variable) else set()
+        if dim in names or any(id(part) in changing for part in parts):
+            changing.add(id(node))
+            inside.update(id(part) for part in parts)
+        if (isinstance(node, Load) and inner in names) or any(id(part) in moving for part in parts):
+            moving.add(id(node))
+    named = inside | {id(node) for node in computed_once(expr)} | {id(expr)}
+    return tuple(
+        node
+        for node in order
+        if id(node) in named & moving
+        and id(node) not in changing
+        and (allowed is None or id(node) in allowed)
+        and not any(isinstance(each, Load) and children(each) for each in walk(node))
+    )

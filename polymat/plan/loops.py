@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.dataclass import dataclass
+from polymat.graph.planesbeside import Planes
 from polymat.plan.nest import NestPlan
 from polymat.poly.order import Order
 from polymat.poly.trailing import Trail
@@ -28,6 +29,7 @@ class LoopPlan(NestPlan):
     within: dimensions beside the parallel one whose ranges are given at run time.
     turning: the name of a step: where that is odd, blocks of the outermost loop run from last to first.
     requests: bytes further on in its rows, or in those of the next block, that a block of sums asks for.
+    planes: those of a map that all run at each point of the other dimensions.
     """
 
     recurrence: Order | None = None
@@ -43,6 +45,15 @@ class LoopPlan(NestPlan):
     within: tuple[str, ...] = ()
     turning: str = ""
     requests: int = 0
+    planes: Planes | None = None
+
+    @property
+    def walked(self) -> tuple[str, ...]:
+        """Dimensions from the outermost loop on; that of planes that run together is before the innermost."""
+        if self.planes is None:
+            return self.order
+        *outer, inner = (dim for dim in self.order if dim != self.planes.dim)
+        return (*outer, self.planes.dim, inner)
 
     @property
     def by_blocks(self) -> bool:

@@ -108,6 +108,8 @@ def _loop_faults(plan: LoopPlan) -> Iterator[str]:
         for dim in (plan.parallel, plan.vector)
         if dim is not None and dim not in plan.order
     )
+    if plan.planes is not None and plan.planes.dim not in plan.order[:-1]:
+        yield f"planes of {plan.planes.dim} run together inside of all loops but the last"
     if min(plan.unroll, plan.addends, plan.lanes) < 1 or min(plan.block, plan.ahead, plan.streamed) < 0:
         yield "of a loop at least one point runs at a time"
 

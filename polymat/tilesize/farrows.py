@@ -69,7 +69,7 @@ def rows_again(
         }
         together = member.dims[loops.block]
     found: dict[int, float] = {}
-    for number, turns in enumerate(_turns(stage, loops.order, machine.line_bytes)):
+    for number, turns in enumerate(_turns(stage, loops.walked, machine.line_bytes)):
         count = _points(stage, estimates, number)
         for turn in turns:
             if turn.again:

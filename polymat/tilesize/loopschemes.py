@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from polymat.dataclass import dataclass
+from polymat.graph.planesbeside import planes_beside
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
 from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop
@@ -112,6 +113,7 @@ def loops_by_scheme(stage: Stage, base: LoopPlan, tiled: Tiled, lanes: int) -> L
     changed = order != base.order
     plan = replace(plan, lanes=1) if changed and kind == "map" else plan
     plan = replace(plan, order=order, parallel=None, unroll=1, addends=1, ahead=0, block=0, streamed=0)
+    plan = replace(plan, planes=None)
     if tiled.dims or tiled.parallel is None or changed:
         plan = replace(plan, within=())
     if tiled.parallel is not None and not tiled.dims:
@@ -205,6 +207,9 @@ def _unrolled(stage: Stage, plan: LoopPlan | Misfit, tiled: Tiled) -> LoopPlan |
         if _adds(stage, plan, atom.dim):
             plan = replace(plan, addends=atom.size)
             continue
+        if atom.dim not in shared and _is_of_planes(stage, plan, atom):
+            plan = replace(plan, planes=planes_beside(stage))
+            continue
         long = [dim for dim in plan.order if dict(zip(tiled.dims, tiled.sizes, strict=True)).get(dim) != 1]
         if atom.dim not in shared or atom.dim != next(iter(long), None) or plan.unroll > 1:
             hint = "the outermost loop may be, where it is shared out (Par) or tiled (T)"
@@ -213,6 +218,12 @@ def _unrolled(stage: Stage, plan: LoopPlan | Misfit, tiled: Tiled) -> LoopPlan |
             return Misfit(f"{atom} shares nothing between its points", f"leave {atom} out")
         plan = replace(plan, unroll=atom.size, block=tiled.dims.index(atom.dim) if tiled.dims else 0)
     return plan
+
+
+def _is_of_planes(stage: Stage, plan: LoopPlan, atom: SchemeLoop) -> bool:
+    """Whether all planes of a map that share something run together."""
+    planes = planes_beside(stage) if plan.kind == "map" and plan.vector == stage.dims[-1] else None
+    return planes is not None and (planes.dim, planes.count) == (atom.dim, atom.size)
 
 
 def _adds(stage: Stage, plan: LoopPlan, dim: str) -> bool:

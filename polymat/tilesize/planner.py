@@ -25,6 +25,7 @@ from polymat.tilesize.register import (
     ROLLING_ROWS,
     ROWS_REDUCED,
     ROWS_UPDATED,
+    beside,
     in_rows,
     side_by_side,
     unrolled,
@@ -56,7 +57,7 @@ def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine, *,
         plan = replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.recurrence is not None and not shared:
         return replace(plan, parallel=None, outwards=False)
-    plan = in_rows(stage, plan, machine, plan.parallel)
+    plan = beside(stage, in_rows(stage, plan, machine, plan.parallel), (plan.parallel,))
     if plan.kind == "scatter" and plan.parallel is None and can_scatter_apart(stage):
         return _scattered_apart(group, stage, plan)
     if not plan.adds_up or plan.parallel is not None:
@@ -239,7 +240,8 @@ def _loops(
     block: int = 0,
 ) -> LoopPlan:
     """A stage's loops inside a tile."""
-    return _ahead(machine, stage, context, member.dims[block], member.private, ahead, block)
+    found = _ahead(machine, stage, context, member.dims[block], member.private, ahead, block)
+    return beside(stage, found, member.dims)
 
 
 @remembered

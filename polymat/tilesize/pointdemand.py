@@ -8,11 +8,13 @@ All are counted in the code and priced by what the machine's description, or `ca
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
+from math import prod
 
 from polymat.dataclass import dataclass
 from polymat.graph.operations import function_operations
+from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine, FloorDiv, computed_in
 from polymat.lang.expr import Binary, Expr, Load, Variable
@@ -87,10 +89,15 @@ def _demand(
     if inner not in dims:
         inner = dims[-1] if dims else ""
     moving = _moving(item.expr, dims)
-    instructions = sum(function_operations(node) or _arithmetic(node) for node in moving)
+    shares = _shares(item.expr, moving, loops.planes)
+    instructions = sum(
+        share * (function_operations(node) or _arithmetic(node))
+        for node, share in zip(moving, shares, strict=True)
+    )
     sums = isinstance(item, Accumulation)
     loads = list(loads_of(item))
-    together = own.get(along or "", ""), rows if along else 1
+    together = [(own.get(along or "", ""), rows if along else 1)]
+    together += [] if loops.planes is None else [(loops.planes.dim, loops.planes.count)]
     shifted = registers is not None or (loops.kind == "map" and loops.lanes > 1)
     loaded = _loaded(loads, inner, together, registers or frozenset(), shifted=shifted)
     in_registers = sums or stage.name in (registers or ())
@@ -100,13 +107,21 @@ def _demand(
     return PointDemand(
         instructions * each,
         loaded.shuffles * each,
-        each * sum(isinstance(node, Binary) and node.op == "/" for node in moving),
+        each * sum(s for n, s in zip(moving, shares, strict=True) if isinstance(n, Binary) and n.op == "/"),
         loaded.picked,
         loaded.gathered,
         moved,
         len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
         max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
     )
+
+
+def _shares(expr: Expr, moving: Sequence[Expr], planes: Planes | None) -> list[float]:
+    """How much of each operation a point takes: of what is the same for all planes, its part."""
+    if planes is None:
+        return [1.0] * len(moving)
+    changing = {id(node) for node in _moving(expr, (planes.dim,))}
+    return [1.0 if id(node) in changing else 1.0 / planes.count for node in moving]
 
 
 def _own_names(stage: Stage, item: Part | Accumulation) -> dict[str, str]:
@@ -144,22 +159,21 @@ def _moving(expr: Expr, dims: Collection[str]) -> list[Expr]:
 def _loaded(
     loads: Sequence[Load],
     inner: str,
-    rows: tuple[str, int],
+    together: Sequence[tuple[str, int]],
     registers: Collection[str],
     *,
     shifted: bool,
 ) -> _Loaded:
-    """The loads of a point, each once for rows side by side: along which dimension, and how many.
+    """The loads of a point, each once for rows or planes side by side: along which dimensions, and how many.
 
     shifted: those of a row that are neighbours are one, out of which the others are shuffled.
     """
-    along, count = rows
+    count = prod(number for _, number in together)
     near: dict[object, tuple[float, float, set[object]]] = {}
     apart: dict[object, bool] = {}
-    for load, number in product(loads, range(count)):
-        if not any(inner in form.names() for form in load.indices):
-            continue
-        forms = [form + number * form.coefficient(along) for form in load.indices]
+    moving = [load for load in loads if any(inner in form.names() for form in load.indices)]
+    places = [(load, forms) for load in moving for forms in _places(load, together)]
+    for load, forms in places:
         place, step = (load.source.name, *forms), _step(forms[-1], inner)
         if computed_in(forms) or step > SHUFFLED or any(inner in form.names() for form in forms[:-1]):
             apart[place] = bool(computed_in(forms))
@@ -167,13 +181,25 @@ def _loaded(
         row = (*place[:-1], forms[-1] - forms[-1].const) if shifted else place
         size = 0.0 if load.source.name in registers else load.dtype.size * step
         near.setdefault(row, (size, 0.0 if step == 1.0 else max(step, 1.0), set()))[2].add(place)
-    shuffled = sum(each * len(places) + len(places) - 1 for _, each, places in near.values())
+    shuffled = sum(each * len(found) + len(found) - 1 for _, each, found in near.values())
     return _Loaded(
         sum(size for size, *_ in near.values()) / count,
         shuffled / count,
         (len(apart) - sum(apart.values())) / count,
         sum(apart.values()) / count,
     )
+
+
+def _places(load: Load, together: Sequence[tuple[str, int]]) -> Iterator[list[Affine]]:
+    """The elements that a load takes for points that run together, each once."""
+    steps = [[form.coefficient(dim) for form in load.indices] for dim, _ in together]
+    counts = [count if any(step) else 1 for step, (_, count) in zip(steps, together, strict=True)]
+    for numbers in product(*map(range, counts)):
+        if not any(numbers):
+            yield [*load.indices]
+            continue
+        moved = [[k * by for by in step] for k, step in zip(numbers, steps, strict=True)]
+        yield [form + sum(shifts) for form, *shifts in zip(load.indices, *moved, strict=True)]
 
 
 def _step(form: Affine, inner: str) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.graph.aligned import Member
+from polymat.graph.planesbeside import planes_beside
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.reduction import Op
@@ -44,6 +45,18 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     if machine.vector_bits < SHIFTED_BITS:
         return replace(plan, unroll=ROLLING_ROWS) if shares and plan.parallel is None else plan
     return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
+
+
+@remembered
+def beside(stage: Stage, plan: LoopPlan, ranged: tuple[str | None, ...]) -> LoopPlan:
+    """The plan of a map with its planes side by side, where these share something.
+
+    ranged: the dimensions of which the nest is given a part.
+    """
+    if plan.kind != "map" or not stage.dims or plan.vector != stage.dims[-1] or plan.within:
+        return plan
+    planes = planes_beside(stage)
+    return plan if planes is None or planes.dim in ranged else replace(plan, planes=planes)
 
 
 def side_by_side(stage: Stage, member: Member, members: Sequence[Member]) -> int:

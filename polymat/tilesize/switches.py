@@ -44,7 +44,7 @@ def _nest(plan: NestPlan, options: Options) -> NestPlan:
 
 def _loops(plan: LoopPlan, options: Options) -> LoopPlan:
     if not options.unroll:
-        plan = replace(_row_by_row(plan), unroll=1, addends=1)
+        plan = replace(_row_by_row(plan), unroll=1, addends=1, planes=None)
     if not options.outwards and plan.outwards and plan.recurrence is not None:
         parallel = zip(plan.order, plan.recurrence.parallel, strict=True)
         inner = next((dim for dim, flag in parallel if flag), None)

@@ -21,11 +21,13 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import Helper, Need
-from polymat.codegen.c.sharedvalues import shared_values
+from polymat.codegen.c.sharedvalues import shared_values, values_beside
 from polymat.codegen.loops.alternating import chosen_turn
 from polymat.codegen.loops.nestloops import Body, Point
+from polymat.codegen.memory.places import place_of
 from polymat.codegen.memory.storage import Buffer
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr
@@ -83,7 +85,7 @@ class BodyWriter:
 
     def element(self, name: str, indices: tuple[CExpr, ...]) -> CExpr:
         """array[row-major index]."""
-        return Subscript(Id(self.array(name)), self._linear(name, indices))
+        return Subscript(Id(self.array(name)), place_of(self.storage[name], indices, self.size))
 
     def at(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
         """The element of an array at affine indices of a point."""
@@ -113,31 +115,6 @@ class BodyWriter:
             return name
         is_size = any(size.name == name for size in self.pipeline.sizes)
         return self.names.get("size" if is_size else "index", name)
-
-    def _linear(self, name: str, indices: tuple[CExpr, ...]) -> CExpr:
-        buffer = self.storage[name]
-        total: CExpr = Literal("0")
-        for k, (value, extent) in enumerate(zip(indices, buffer.extents, strict=True)):
-            if buffer.is_single(k):
-                continue
-            value = self._place(buffer, k, value)
-            if k == 0:
-                total = value
-                continue
-            product = CBinary("*", total, self.size(extent))
-            total = value if total == Literal("0") else CBinary("+", product, value)
-        return total
-
-    def _place(self, buffer: Buffer, k: int, value: CExpr) -> CExpr:
-        """Where an index is along a dimension of an array."""
-        if buffer.origin[k] != Affine():
-            value = CBinary("-", value, self.size(buffer.origin[k]))
-        places = buffer.folds[k] if buffer.folds else None
-        if places is not None and places & (places - 1):
-            return CBinary("%", value, Literal(str(places)))
-        if k == buffer.ring or places is not None:
-            return CBinary("&", value, self.size(buffer.extents[k] - 1))
-        return value
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""
@@ -169,16 +146,24 @@ class BodyWriter:
         exact: bool = False,
         ahead: bool = False,
         first: int = 0,
+        planes: Planes | None = None,
     ) -> tuple[list[Stmt], list[CExpr]]:
         """Declarations of shared values, and the value at each point.
 
         exact: converted to the stage's type before it is combined with anything, as NumPy does.  ahead: what
-        branches alone load is loaded before.  first: how many declarations there are already.
+        branches alone load is loaded before.  first: how many declarations there are already.  planes: those
+        that follow each other among the points.
         """
         declared: list[Stmt] = []
         values = []
-        for point in points:
+        common: ExpressionWriter | None = None
+        for number, point in enumerate(points):
             writer = self.writer(point)
+            if planes is not None and number % planes.count == 0:
+                common = self.writer(point)
+                declared += values_beside(common, expr, planes.dim, stage.dims[-1], first + len(declared))
+            if common is not None:
+                writer.ready = dict(common.ready)
             declared += shared_values(writer, expr, first + len(declared), ahead=ahead)
             values.append(writer.value(expr, stage.dtype, exact=exact))
         return declared, values
@@ -192,14 +177,17 @@ class BodyWriter:
         """All accumulators."""
         return [self.local_name(stage, copy, copies) for copy in range(copies)]
 
-    def store(self, stage: Stage, *exprs: Expr, turns: str = "", ahead: bool = False) -> Body:
+    def store(
+        self, stage: Stage, *exprs: Expr, turns: str = "", ahead: bool = False, planes: Planes | None = None
+    ) -> Body:
         """`stage[point] = expr`; nothing where that is what the place of the element holds already.
 
         turns: the dimension along which several expressions take turns.  ahead: as in `shared_values`.
+        planes: those of which the points are, plane by plane.
         """
 
         def one(points: Sequence[Point], expr: Expr) -> tuple[Stmt, ...]:
-            declared, values = self._evaluate(points, stage, expr, ahead=ahead)
+            declared, values = self._evaluate(points, stage, expr, ahead=ahead, planes=planes)
             targets = [self._target(stage, point) for point in points]
             pairs = zip(targets, values, strict=True)
             return (*declared, *(Assign(t, "=", v) for t, v in pairs if t != v))

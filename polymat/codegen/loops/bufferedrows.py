@@ -39,6 +39,7 @@ ROW = "_pm_row"  # with a number: a part of a row
 LOW, HIGH = "_pm_row_low", "_pm_row_high"  # where a row begins and ends
 FROM, AT, STOP = "_pm_row_from", "_pm_row_at", "_pm_row_stop"  # the parts, and where one begins and ends
 BYTES = 4096  # of a row at a time: in the first-level cache beside what is read
+TOGETHER = 8192  # of all rows that are written at a time
 WORTH = 1024  # bytes of a row; of shorter ones most lines would be cut
 FENCE = Evaluate(CCall("_pm_past_fence", ()))
 COPIES = "_PM_PASTS"  # whether the C compiler has stores past the caches
@@ -93,7 +94,9 @@ class _Rows:
 
     def past(self) -> Stmt:
         """The loop in parts of lines for rows that are long enough, and as it was."""
-        size, count = self.dtype.size, Literal(str(BYTES // self.dtype.size))
+        size = self.dtype.size
+        most = TOGETHER >> (len(self.rows) - 1).bit_length()
+        count = Literal(str(min(BYTES, most) // size))
         ends = (Declare("const ptrdiff_t", LOW, self.span[0]), Declare("const ptrdiff_t", HIGH, self.span[1]))
         buffers = [
             Declare(f"_Alignas(64) {self.dtype.c}", f"{ROW}{k}[{count.text}]") for k in range(len(self.rows))

@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.loops.dividedturns import SpreadOut, SpreadTurn, by_turns, joined, turns_of
 from polymat.codegen.loops.innermost import DIVISION, straight_range
 from polymat.codegen.loops.shifted import requests_at_end
 
@@ -39,7 +40,8 @@ SPREAD = "_pm_spread"  # with a number: a row of values
 LOW, HIGH = "_pm_spread_low", "_pm_spread_high"  # where a row begins and ends
 FROM, AT, STOP = "_pm_spread_from", "_pm_spread_at", "_pm_spread_stop"  # parts of it
 COUNT = 1024  # elements of a part: a few KiB in the first-level cache and on the stack
-MOST = 4  # rows of values; each is stored and loaded once
+TOGETHER = 4096  # of the parts of all rows
+MOST = 8  # rows of values; each is stored and loaded once
 SPREADS = frozenset(f"{SPREAD}{k}" for k in range(MOST))
 
 
@@ -74,11 +76,14 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
 
 def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | None:
     """The loops over parts of a row; None where there is nothing to spread, or no vectors for the rest."""
-    span, found = straight_range(loop), _spread(loop, types)
-    body = tuple(_with(item, found) for item in loop.body)
-    if span is None or not 0 < len(found) <= MOST or not _is_row(body, loop.variable):
+    span, turns = straight_range(loop, choosing=True), turns_of(loop.body)
+    if span is None or turns is None:
         return None
-    low, high, count = Id(LOW), Id(HIGH), Literal(str(COUNT))
+    found = _spread(loop, turns, types)
+    if found is None or not 0 < len(found.rows) <= MOST or not _is_row(found.body, loop.variable):
+        return None
+    elements = min(COUNT, TOGETHER >> (len(found.rows) - 1).bit_length())
+    low, high, count = Id(LOW), Id(HIGH), Literal(str(elements))
     inside = CBinary("<", Id(loop.variable), Id(STOP))
 
     def within(row: Stmt) -> Stmt:
@@ -88,35 +93,45 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
     inner = (
         Declare("const ptrdiff_t", AT, CCall(MAX_I64.function, (Id(FROM), low))),
         Declare("const ptrdiff_t", STOP, stop),
-        within(replace(loop, body=tuple(Assign(row, "=", part) for part, row in found.items()))),
+        within(replace(loop, body=by_turns(found.rows, turns))),
         *map(within, requests),
-        within(replace(loop, body=body)),
+        within(replace(loop, body=found.body)),
     )
     first = CBinary("&", low, CUnary("-", count))
     return Block(
         (
             Declare("const ptrdiff_t", LOW, span[0]),
             Declare("const ptrdiff_t", HIGH, span[1]),
-            *(Declare(types.ctype, f"{SPREAD}{k}[{COUNT}]") for k in range(len(found))),
+            *(Declare(types.ctype, f"{SPREAD}{k}[{elements}]") for k in range(len(found.rows))),
             For(FROM, first, CBinary("<", Id(FROM), high), count, inner),
         )
     )
 
 
-def _spread(loop: For, types: RowTypes) -> dict[CExpr, CExpr]:
-    """What a loop computes of elements at j // k alone, and where it stands when it is spread out.
+def _spread(loop: For, turns: Sequence[SpreadTurn], types: RowTypes) -> SpreadOut | None:
+    """A loop with what it computes of elements at j // k alone spread out.
 
     Nothing whose place is computed at each point, which no vector reads.
     """
+    if any(_declared(turn.body) & names_in(_indices(turn.body)) for turn in turns):
+        return None
+
+    def row(number: int) -> CExpr:
+        return Subscript(Id(f"{SPREAD}{number}"), CBinary("-", Id(loop.variable), Id(AT)))
+
+    if len(turns) > 1:
+        return joined(turns, lambda value: _is_spread(value, loop.variable, types), row)
     found: dict[CExpr, CExpr] = {}
-    if {item.name for item in loop.body if isinstance(item, Declare)} & names_in(_indices(loop.body)):
-        return found
-    index = CBinary("-", Id(loop.variable), Id(AT))
     for item in loop.body:
         value = item.value if isinstance(item, (Assign, Declare)) else None
         for part in _divided(value, loop.variable, types) if value is not None else ():
-            found.setdefault(part, Subscript(Id(f"{SPREAD}{len(found)}"), index))
-    return found
+            found.setdefault(part, row(len(found)))
+    rows: dict[tuple[CExpr, ...], CExpr] = {(part,): element for part, element in found.items()}
+    return SpreadOut(rows, tuple(_with(item, found) for item in loop.body))
+
+
+def _declared(body: Sequence[Stmt]) -> set[str]:
+    return {item.name for item in body if isinstance(item, Declare)}
 
 
 def _indices(body: Sequence[Stmt]) -> list[CExpr]:
@@ -138,8 +153,7 @@ def _is_array(target: CExpr) -> bool:
 
 def _divided(value: CExpr, variable: str, types: RowTypes) -> list[CExpr]:
     """The largest parts of a value that read nothing but elements at j // k."""
-    elements = [e for e in expressions([Evaluate(value)]) if isinstance(e, Subscript)]
-    if elements and all(_is_divided(e, variable) for e in elements) and _is_closed(value, elements, types):
+    if _is_spread(value, variable, types):
         return [value]
     match value:
         case CBinary(_, left, right):
@@ -148,6 +162,13 @@ def _divided(value: CExpr, variable: str, types: RowTypes) -> list[CExpr]:
             return _divided(operand, variable, types)
         case _:
             return []
+
+
+def _is_spread(value: CExpr, variable: str, types: RowTypes) -> bool:
+    """Whether a value reads elements at j // k and nothing else."""
+    elements = [e for e in expressions([Evaluate(value)]) if isinstance(e, Subscript)]
+    divided = bool(elements) and all(_is_divided(e, variable) for e in elements)
+    return divided and _is_closed(value, elements, types)
 
 
 def _is_closed(value: CExpr, elements: Sequence[CExpr], types: RowTypes) -> bool:

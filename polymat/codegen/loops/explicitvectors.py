@@ -56,11 +56,16 @@ def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 
 def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
-    body = _past_caches(writer, stage, plan, body) if plan.streamed else body
+    """The loops of a map with its rows in explicit vectors, where that pays and is possible.
+
+    Rows that are read at j // k are spread out first, also where the C compiler makes the vectors.
+    """
+    body = _past_caches(writer, stage, plan, body) if plan.streamed and plan.lanes > 1 else body
     if (rows := _Rows.of(writer, stage, plan)) is None:
         return body
     body = divided_first(body, rows.types, writer.needs)
+    if plan.lanes == 1:
+        return body
     found = with_shifts(body, rows.types, rows.scalars, rows.distinct | SPREADS)
     if found is None:
         return body

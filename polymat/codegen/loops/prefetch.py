@@ -13,27 +13,32 @@ from polymat.codegen.c.ctree import CCall, CExpr, Evaluate, For, If, Literal, St
 from polymat.codegen.c.rows import integer_of
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.memory.storage import LINE_BYTES
+from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine, computed_in
+from polymat.plan.loops import LoopPlan
 
 Indices = tuple[Affine, ...]
 
 
 def with_prefetch(
-    bodies: BodyWriter, stage: Stage, body: Sequence[Stmt], outer: str, ahead: int
+    bodies: BodyWriter, stage: Stage, body: Sequence[Stmt], outer: str, plan: LoopPlan
 ) -> tuple[Stmt, ...]:
-    """The loops of a stage, in which each row first asks for its arrays' rows `ahead` further along `outer`.
+    """The loops of a stage, in which each row first asks for its arrays' rows further along `outer`.
 
     A loop over blocks of rows asks for as many.  Only arrays that are no scratchpads and are walked
-    contiguously by the stage's last dimension.
+    contiguously by the stage's last dimension.  plan: says how far
+    away these are, and which planes have no loop of their own.
     """
-    *outside, inner = map(bodies.index_name, stage.dims)
-    asked = _rows(bodies, stage, outer)
+    planes, ahead = plan.planes, plan.ahead
+    dims = [dim for dim in stage.dims if planes is None or dim != planes.dim]
+    *outside, inner = map(bodies.index_name, dims)
+    asked = _rows(bodies, stage, outer, planes)
     along = bodies.index_name(outer)
 
     def request(row: For, name: str, indices: Indices, distance: int) -> For:
         moved = tuple(form.substitute({outer: Affine.name(outer) + distance}) for form in indices)
-        address = bodies.address(name, moved, bodies.loop_point(stage.dims))
+        address = bodies.address(name, moved, bodies.loop_point(dims))
         arguments: tuple[CExpr, ...] = (address, Literal(str(int(name == stage.name))))
         step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
         return replace(row, step=step, body=(Evaluate(CCall("__builtin_prefetch", arguments)),), pragmas=())
@@ -58,7 +63,7 @@ def with_prefetch(
     return each(body, {}) if asked else tuple(body)
 
 
-def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indices]]:
+def _rows(bodies: BodyWriter, stage: Stage, outer: str, planes: Planes | None) -> list[tuple[str, Indices]]:
     """For each array the last of the rows that a stage touches at one point of `outer`; its own first.
 
     As many as the next point has anew: two where it is read at 2 i.  Of the rows beside these along other
@@ -67,6 +72,9 @@ def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indic
     inner = Affine.name(stage.dims[-1])
     touched = [(stage.name, tuple(map(Affine.name, stage.dims)))]
     touched += [(load.source.name, load.indices) for load in stage.loads() if not computed_in(load.indices)]
+    if planes is not None:
+        places = [{planes.dim: Affine((), plane)} for plane in planes]
+        touched = [(name, _at(indices, place)) for name, indices in touched for place in places]
     last: dict[tuple[str, int, Indices], tuple[tuple[int, ...], Indices]] = {}
     for name, indices in touched:
         if not indices or bodies.storage[name].place == "scratchpad":
@@ -84,3 +92,7 @@ def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indic
         if key not in last or last[key][0] < consts:
             last[key] = (consts, (*rows, inner))
     return [(name, indices) for (name, *_), (_, indices) in last.items()]
+
+
+def _at(indices: Indices, place: Mapping[str, Affine]) -> Indices:
+    return tuple(form.substitute(place) for form in indices)

@@ -127,12 +127,12 @@ class StageWriter(NestWriter):
         if plan.kind == "recurrence":
             return self._recurrence(stage, plan, next((dim for dim in along if dim is not None), None), kind)
         if plan.kind == "map":
-            make = partial(map_statements, self.bodies, along=along, order=plan.order, vector=plan.vector)
+            maps = partial(map_statements, self.bodies, along=along, order=plan.order, vector=plan.vector)
+            make = partial(maps, planes=plan.planes)
         else:
             make = partial(_SUMS[plan.kind], self.bodies, along=along, order=plan.order)
-        box = dict(zip(stage.dims, stage.box, strict=True))
-        ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
-        return self._independent(stage, plan, make, ranges, kind)
+        places = [(k, stage.dims.index(dim)) for k, dim in enumerate(along) if dim is not None]
+        return self._independent(stage, plan, make, [Range(k, *stage.box[at]) for k, at in places], kind)
 
     def partial(self, stage: Stage, plan: NestPlan, along: Sequence[str | None]) -> NestFunction:
         """The nest that accumulates what one part of the reduced dimensions contributes."""
@@ -214,14 +214,14 @@ class StageWriter(NestWriter):
 
         def ahead(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
             outer = statements.items[0].ranged[ranges[0].number] if plan.ahead and ranges else None
-            return body if outer is None else with_prefetch(self.bodies, stage, body, outer, plan.ahead)
+            return body if outer is None else with_prefetch(self.bodies, stage, body, outer, plan)
 
         if plan.kind == "map":
             body = PieceLoops(loops, self.size, self.needs, ahead).body()
             body = unless_in_place(body, self._at_one_place(stage))
         else:
             body = self._within_segments(stage, loops, make) or ahead(loops.body())
-        if plan.lanes > 1 and plan.kind == "map":
+        if plan.vector is not None and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
             body = with_lookups(self, in_words(self, stage, body))

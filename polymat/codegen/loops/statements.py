@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polymat.codegen.c.ctree import Literal, Stmt
 from polymat.codegen.loops.alternating import Piece, joined_turns
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nestloops import NestStatement
+from polymat.codegen.loops.nestloops import Body, NestStatement, Point
 from polymat.dataclass import dataclass
+from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
 from polymat.poly.access import Access
@@ -31,30 +33,51 @@ class Statements:
 
 
 def map_statements(
-    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str], vector: str | None
+    bodies: BodyWriter,
+    stage: Stage,
+    along: Sequence[str | None],
+    order: Sequence[str],
+    vector: str | None,
+    planes: Planes | None = None,
 ) -> Statements:
     """`stage[point] = expr`, piece after piece of its parts, with its dimensions in the given order.
 
     Pieces that take turns along an innermost loop on vectors are one, whose points choose.  A part that is
     no rectangle, as a border is none, runs in loops of its own for each of its pieces: in one nest every row
     would ask which of them it belongs to.
+
+    planes: those that run together at each point, if any.
     """
-    own = tuple(encode(d) for d in order)
+    dims = tuple(dim for dim in order if planes is None or dim != planes.dim)
+    own = tuple(encode(dim) for dim in dims)
     pieces: list[Piece] = [(piece, (part.expr,)) for part in stage.parts for piece in part.domain.pieces()]
     if order and vector == order[-1]:
         pieces = joined_turns(pieces, order[-1])
     single = len(pieces) == 1
     ahead = vector is not None
+    run = tuple(dim for dim in stage.dims if dim in dims)
     items = tuple(
         NestStatement(
-            piece,
+            piece if planes is None else piece.onto(run),
             own if single else (str(k), *own),
-            bodies.store(stage, *values, turns=order[-1] if len(values) > 1 else "", ahead=ahead),
+            _in_planes(bodies.store(stage, *values, turns=turns, ahead=ahead, planes=planes), planes),
             tuple(along),
         )
         for k, (piece, values) in enumerate(pieces)
+        for turns in (order[-1] if len(values) > 1 else "",)
     )
-    return Statements(items, tuple(order) if single else (PIECE, *order))
+    return Statements(items, dims if single else (PIECE, *dims))
+
+
+def _in_planes(body: Body, planes: Planes | None) -> Body:
+    """The code of all planes of a point, of that of points."""
+    if planes is None:
+        return body
+
+    def every(points: Sequence[Point]) -> tuple[Stmt, ...]:
+        return body([{**point, planes.dim: Literal(str(k))} for point in points for k in planes])
+
+    return every
 
 
 def reduce_statements(

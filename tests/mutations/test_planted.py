@@ -99,7 +99,7 @@ CHANGES = [
     Planted("tilesize.filterprice", "MOVED", 24.0, e("filter_of_taps")),
     Planted("tilesize.filterprice", "ROW", 800.0, e("filter_of_taps")),
     Planted("decide.recursiveplans", "MOVED", 12.0, e("recursive_filter")),
-    Planted("model.team", "BLOCKS", 2.0, c("product")),
+    Planted("model.team", "BLOCKS", 2.0, c("elimination")),
     Planted("model.team", "OPERATIONS_A_CYCLE", 1.0, c("rows")),
     Planted("model.assumed", "UNKNOWN_EXTENT", 500, e("rows")),
     Planted("model.looporder", "SPATIAL", 3, e("rows")),

@@ -102,15 +102,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     from polymat.runtime.calibration import calibrated_machine
 
     test = item.path.relative_to(TESTS)
-    plain = tuple(flag for flag in flags._PLAIN["gcc"] if flag != PEELING)
+    shared = tuple(flag for flag in flags._SHARED["gcc"] if flag != PEELING)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flags, "_OPTIMISED", _optimising(test, item.name))
         if test.as_posix() not in ABOUT_GCC and _draw(f"{test} {item.name}"):
             patch.setattr(flags, "_flags", partial(_plainly, flags._flags))
         if test.parts[0] not in AS_USERS_DO:  # what programs share is compiled once for all of these
-            patch.setattr(flags, "_SHARED", VECTORS)
             patch.setattr(objects, "_write_image", partial(_write_some_plainly, objects._write_image))
-        patch.setattr(flags, "_PLAIN", {**flags._PLAIN, "gcc": plain})
+        patch.setattr(flags, "_SHARED", {**flags._SHARED, "gcc": shared})
         if test.parts[0] not in AS_FOUND:
             patch.setattr("polymat.runtime.host.calibrated_machine", lambda: as_stated(calibrated_machine()))
         return (yield)

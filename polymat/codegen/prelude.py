@@ -138,7 +138,7 @@ def parts(needs: frozenset[Need]) -> Files:
         return files
     wanted = ["memory", *beside] if Piece.WORKSPACE in needs else beside
     texts = [_includes(kernel_headers(*wanted), gnu=True), *map(kernel_text, wanted)]
-    return files + Files((), (), (apart("\n".join(texts)),))
+    return files + Files((), (apart("\n".join(texts)),))
 
 
 def _check(needs: frozenset[Need]) -> None:

@@ -37,20 +37,19 @@ _GCC = (
     # latter, in a recurrence of two stages over the same array.
     "-fno-tree-loop-distribution",
 )
-# Of files that programs share: their loops are unrolled as they are written.
-_SHARED = ("-O3", "-fno-unroll-loops")
-# Of those that are written in vectors; the second makes fused multiply-adds, the third unrolls loops over a
-# few of them.  Measured with gcc 12: as fast, and compiled in two thirds of the time of -O3.  -O1 begins
-# functions and loops anywhere: calls of products of 4 x 4 and 8 x 8 took 0.83 and 0.85 of the time where they
-# begin with lines of the cache (Zen 5).  The last ones leave out passes that find nothing there, or copy
-# jumps, and give registers out once a function: a fifth of the time, and products are as quick.
-_PLAIN = {
+# Of files that programs share, whose loops are unrolled as they are written, in vectors.  Of gcc's the second
+# makes fused multiply-adds, the third unrolls loops over a few vectors.  Measured with gcc 12: as fast, and
+# compiled in two thirds of the time of -O3.  -O1 begins functions and loops anywhere: calls of products of
+# 4 x 4 and 8 x 8 took 0.83 and 0.85 of the time where they begin with lines of the cache (Zen 5).  The last
+# ones leave out passes that find nothing there, or copy jumps, and give registers out once a function: a
+# fifth of the time, and products are as quick.
+_SHARED = {
     "gcc": (
         *("-O1", "-fexpensive-optimizations", "-fpeel-loops"),
         *("-falign-functions=64", "-falign-loops=32", "-fno-unroll-loops"),
         *("-fno-tree-pta", "-fno-ipa-pure-const", "-fno-thread-jumps", "-fira-region=one"),
     ),
-    "clang": _SHARED,
+    "clang": ("-O3", "-fno-unroll-loops"),
 }
 _UNSAFE_PARTS = ("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math")
 _FAST_PARTS = (
@@ -81,9 +80,9 @@ def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     return _flags(kind, _OPTIMISED, extra)
 
 
-def shared_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Flags for files that programs share and for plain ones, like those of `compile_flags` for programs."""
-    return _flags(kind, _SHARED, extra), _flags(kind, _PLAIN[kind], extra)
+def shared_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Flags for files that programs share, like those of `compile_flags` for programs."""
+    return _flags(kind, _SHARED[kind], extra)
 
 
 def _flags(kind: str, optimised: tuple[str, ...], extra: tuple[str, ...]) -> tuple[str, ...]:

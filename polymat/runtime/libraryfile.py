@@ -89,8 +89,7 @@ def build(
         if several is None or len(several) == 1:
             compile_shared(source, path, compiler, flags)
         else:
-            shared, plain = shared_flags(compiler.kind, options.compiler_flags)
-            compile_files(several, path, compiler, flags, shared, plain)
+            compile_files(several, path, compiler, flags, shared_flags(compiler.kind, options.compiler_flags))
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(place.key, compile_to)

@@ -32,17 +32,14 @@ def compile_files(
     compiler: Compiler,
     flags: tuple[str, ...],
     shared_flags: tuple[str, ...],
-    plain_flags: tuple[str, ...],
 ) -> None:
     """Compile the files of a library, and link them to the shared library `out`."""
-    texts = (*files.shared, *files.plain)
-    with_flags = [shared_flags] * len(files.shared) + [plain_flags] * len(files.plain)
     directory = scratch_directory("polymat-link-")
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
-    shared = [directory / f"shared{number}.o" for number in range(len(texts))]
+    shared = [directory / f"shared{number}.o" for number in range(len(files.shared))]
     jobs: list[Callable[[], None]] = [
-        partial(_write_image, text, path, compiler, kind)
-        for text, path, kind in zip(texts, shared, with_flags, strict=True)
+        partial(_write_image, text, path, compiler, shared_flags)
+        for text, path in zip(files.shared, shared, strict=True)
     ]
     jobs[-1:-1] = [
         partial(compile_object, text, path, compiler, flags)

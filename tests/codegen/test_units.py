@@ -94,7 +94,7 @@ def test_few_functions_are_one_file(compiled: list[Files]) -> None:
     compiled_chain()
     (files,) = compiled
     assert len(files.own) == 1
-    assert len(files.plain) == 1  # what all programs share
+    assert len(files.shared) == 1  # what all programs share
 
 
 def test_functions_stay_with_those_that_they_call() -> None:

@@ -213,8 +213,8 @@ def test_parts_come_first_and_no_more_compilers_run_than_processors(
     monkeypatch.setattr(objects, "usable_cpus", lambda: processors)
     monkeypatch.setattr(objects, "compile_object", compile_slowly)
     monkeypatch.setattr(objects, "link_shared", lambda *_: None)
-    files = Files(("own",), ("longest", "long"), ("plain",))
-    objects.compile_files(files, Path("out"), find_compiler(), (), (), ())
+    files = Files(("own",), ("longest", "long", "plain"))
+    objects.compile_files(files, Path("out"), find_compiler(), (), ())
     assert max(most) <= processors
     assert "longest" in begun[:processors]
     assert sorted(begun) == ["long", "longest", "own", "plain"]

@@ -27,20 +27,19 @@ _INCLUDES = "#include <stddef.h>\n#include <stdint.h>\n"
 class Apart:
     """A text in pieces.
 
-    head: types, tables and declarations.  plain, parts: functions, those that others call being `_PM_SHARED`;
-    plain ones are written in vectors, with nothing left to find for a compiler but loops over a few of them.
-    Of either the longest come first.  rest: functions that are compiled into the program that calls them.
+    head: types, tables and declarations.  parts: functions, those that others call being `_PM_SHARED`; they
+    are written in vectors, with nothing left to find for a compiler but loops over a few of them, and the
+    longest come first.  rest: functions that are compiled into the program that calls them.
     """
 
     head: str
-    plain: tuple[str, ...]
     parts: tuple[str, ...]
     rest: str
 
     @property
     def whole(self) -> str:
         """One text."""
-        return "\n".join([SHARED, self.head, *self.plain, *self.parts, self.rest])
+        return "\n".join([SHARED, self.head, *self.parts, self.rest])
 
     @property
     def program(self) -> str:
@@ -50,7 +49,7 @@ class Apart:
     @property
     def files(self) -> Files:
         """The C files of the parts."""
-        return Files((), tuple(map(self._file, self.parts)), tuple(map(self._file, self.plain)))
+        return Files((), tuple(map(self._file, self.parts)))
 
     def _file(self, part: str) -> str:
         return "\n".join([apart(_INCLUDES), self.head, part])
@@ -58,17 +57,16 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The C files of a library: those of the program, and those that others share, some of them plain."""
+    """The C files of a library: those of the program, and those that others share."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...] = ()
-    plain: tuple[str, ...] = ()
 
     def __add__(self, other: Files) -> Files:
-        return Files(self.own + other.own, self.shared + other.shared, self.plain + other.plain)
+        return Files(self.own + other.own, self.shared + other.shared)
 
     def __len__(self) -> int:
-        return len(self.own) + len(self.shared) + len(self.plain)
+        return len(self.own) + len(self.shared)
 
 
 def apart(text: str) -> str:

@@ -63,7 +63,7 @@ def gemm_text(shape: Shape) -> Apart:
     around = f"{SHUFFLES}{copied}{large}{blocked}{turned}{general}"
     called = ("room", *(("unrolled",) if shape.straight else ()), *_CALLED)
     calls = _call(shape) + (_panels_call(shape) if shape.panels else "")
-    return Apart(head, (around, "\n".join(blocks), sums), (), headers_text(shape, *called) + calls)
+    return Apart(head, (around, "\n".join(blocks), sums), headers_text(shape, *called) + calls)
 
 
 def _row_sums(shape: Shape) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ import polymat as pm
 from polymat import Double, Float, Int, Interval, Long, Op, Parameter, Reduce, Reduction, Variable, Vector
 from polymat.codegen.program import Program
 from tests.codegen.loops.test_jam import before_guard
+from tests.differential.under_sanitizers import clean_output
 from tests.fixed import NARROW, WIDE, compiled_levels, own_c
 
 M, N, NNZ = (Parameter(Int, name) for name in ("M", "N", "NNZ"))
@@ -161,3 +163,8 @@ def test_nothing_behind_arrays_is_read(dtype: Any, places: Any) -> None:
             same = compiled(dtype, places)(**guarded).tobytes() == compiled(dtype, places)(**arrays).tobytes()
             os._exit(0 if same else 1)
         assert os.waitpid(child, 0)[1] == 0, f"rows of {length} read behind arrays, or found other sums"
+
+
+def test_sanitizers_find_nothing() -> None:
+    printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_segments"])
+    assert printed.splitlines() == ["neighbours", "rows of results"]

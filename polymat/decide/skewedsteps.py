@@ -25,7 +25,7 @@ from polymat.plan.schedule import Schedule
 from polymat.tilesize.register import in_rows
 from polymat.tilesize.stateplanes import kept_in_place
 
-ROOM_SHARE = 1.2  # of the second-level cache, for the rows of steps at work: what is done with leaves it
+ROOM_SHARE = 0.8  # of the second-level cache, for the rows of all steps at work, which come round again
 LEAST_SHARE = 0.75  # of it: smaller arrays stay there from step to step anyway
 PIECE_SHARE = 0.25  # of the first-level cache, for rows that run together
 MOST_STEPS = 32  # that follow each other: what more of them save is a small share of the passes over memory

@@ -225,7 +225,7 @@ def test_explanations_have_the_time_of_steps_that_follow_each_other(monkeypatch:
         return [*steps.decisions]
 
     found = told()
-    assert all(each.terms.endswith("; 5 steps in one pass") for each in found)
+    assert all(each.terms.endswith("; 3 steps in one pass") for each in found)
     assert sum(each.seconds for each in found) < 0.6 * sum(each.seconds for each in told("skews"))
 
 

@@ -58,6 +58,11 @@ class RowTypes:
         return f"_pm_row_backwards_{self.suffix}"
 
     @property
+    def storing_parts(self) -> str:
+        """The function that writes some lanes of a vector."""
+        return f"_pm_row_store_part_{self.suffix}"
+
+    @property
     def size(self) -> int:
         """Bytes of a vector."""
         return self.lanes * ELEMENT_BYTES[self.suffix]
@@ -93,7 +98,7 @@ class RowTypes:
 
     def store_part(self, element: CExpr, value: CExpr, begin: CExpr, end: CExpr) -> CExpr:
         """Write the lanes from `begin` on and before `end`, of which some or all may be none."""
-        return CCall(f"_pm_row_store_part_{self.suffix}", (CUnary("&", element), value, begin, end))
+        return CCall(self.storing_parts, (CUnary("&", element), value, begin, end))
 
     def last(self, element: CExpr, count: CExpr) -> CExpr:
         """The vector that begins at an element, with 0 in place of all but the last `count` lanes."""

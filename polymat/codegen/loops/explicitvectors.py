@@ -66,20 +66,26 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
     body = divided_first(body, rows.types, writer.needs)
     if plan.lanes == 1:
         return body
-    found = with_shifts(body, rows.types, rows.scalars, rows.distinct | SPREADS)
+    found = with_shifts(body, rows.types, rows.scalars, rows.distinct | SPREADS, rows.same)
     if found is None:
         return body
-    writer.needs.update({*rows.types.needs(), MIN_I64})
+    parts = {e.function for e in expressions(found) if isinstance(e, CCall)} & {rows.types.storing_parts}
+    writer.needs.update({*rows.types.needs(*((RowPart.LINES,) if parts else ())), MIN_I64})
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The vectors of a stage's rows, the scalars of that type, and the arrays that it does not write over."""
+    """The vectors of a stage's rows, and the scalars of that type.
+
+    distinct: the arrays that it reads and does not write over.  same: the states among those that it may
+    write over, of steps whose stages have loops of their own.
+    """
 
     types: RowTypes
     scalars: set[str]
     distinct: set[str]
+    same: set[str]
 
     @staticmethod
     def of(writer: NestWriter, stage: Stage, plan: LoopPlan) -> _Rows | None:
@@ -90,11 +96,13 @@ class _Rows:
             return None
         if _written_size(stage) > _MOST_SHIFTED:
             return None
-        distinct = {writer.bodies.array(name) for name in read - _over(writer, stage)}
+        over = _over(writer, stage)
+        distinct = {writer.bodies.array(name) for name in read - over}
+        same = {writer.bodies.array(name) for name in read & over if writer.pipeline.apart}
         scalars = {
             writer.names.get("scalar", s.name) for s in writer.pipeline.scalars if s.dtype == stage.dtype
         }
-        return _Rows(types, scalars, distinct - {writer.bodies.array(stage.name)})
+        return _Rows(types, scalars, distinct - {writer.bodies.array(stage.name)}, same)
 
 
 def _written_size(stage: Stage) -> int:
@@ -113,8 +121,8 @@ def _past_caches(
     if _written_size(stage) > _MOST_STREAMED:
         return body
     target, buffer = writer.bodies.array(stage.name), writer.storage[stage.name]
-    same = {writer.bodies.array(load.source.name) for load in stage.loads()}
-    same &= {writer.bodies.array(name) for name in _over(writer, stage)}
+    read = {load.source.name for load in stage.loads()}
+    same = {writer.bodies.array(name) for name in read & _over(writer, stage)}
     alone = writer.fences is None
 
     def past(stores: str) -> CExpr:

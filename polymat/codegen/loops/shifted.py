@@ -41,17 +41,22 @@ Store: TypeAlias = Callable[[CExpr, CExpr], CExpr]  # writes a vector to where a
 
 
 def with_shifts(
-    statements: Sequence[Stmt], types: RowTypes, scalars: Collection[str], distinct: Collection[str]
+    statements: Sequence[Stmt],
+    types: RowTypes,
+    scalars: Collection[str],
+    distinct: Collection[str],
+    same: Collection[str] = (),
 ) -> tuple[Stmt, ...] | None:
     """The statements with their innermost loops in explicit vectors; None where that gains nothing.
 
     scalars: names of run-time scalars of the elements' type.  distinct: the arrays whose elements are not
     changed by what a loop writes: they are read ahead, and the last vector of a row overlaps the one before.
+    same: those that may be what is written, each read where it is; then the last vector stores what is left.
 
     before:  for j: y[j] = a * x[j - 1] + b * x[j + 1]
     after:   for j by 16: next = x[j + 15 ...]; y[j ...] = a * now + b * (now, next from 2 on); now = next
     """
-    found = _ShiftedRows(types, frozenset(scalars), frozenset(distinct))
+    found = _ShiftedRows(types, frozenset(scalars), frozenset(distinct), frozenset(same))
     made = found.each(statements)
     return made if found.changed else None
 
@@ -63,6 +68,7 @@ class _ShiftedRows:
     types: RowTypes
     scalars: frozenset[str]
     distinct: frozenset[str]
+    same: frozenset[str]
     changed: bool = False
 
     def each(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -96,8 +102,8 @@ class _ShiftedRows:
                 high = CBinary("+", end, Literal("1"))
             case _:
                 return None
-        point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct)
-        if point is None or not (point.streams or requests):
+        point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct, self.same)
+        if point is None or not (point.streams or requests or point.changes):
             return None
         asked = [statement for request in requests for statement in _body(request)]
         known = (Declare("const ptrdiff_t", LOW, loop.start), Declare("const ptrdiff_t", HIGH, high))
@@ -126,13 +132,14 @@ def _body(statement: Stmt) -> tuple[Stmt, ...]:
 class RowPoint:
     """The code of one point of a row, or of several rows; streams: what is kept in registers.
 
-    body: locals and assignments.
+    body: locals and assignments.  in_place: it may write over what it reads.
     """
 
     variable: str
     body: tuple[Stmt, ...]
     types: RowTypes
     streams: tuple[tuple[RowRead, ...], ...]
+    in_place: bool
 
     @staticmethod
     def of(
@@ -173,11 +180,19 @@ class RowPoint:
             if read is None or not (read.array in distinct or (read.array in same and read.place in places)):
                 return None
             found.append(read)
-        return RowPoint(variable, tuple(body), types, streams_of(found, types.lanes))
+        kept = [read for read in found if read.array in distinct]
+        return RowPoint(variable, tuple(body), types, streams_of(kept, types.lanes), len(kept) < len(found))
+
+    @property
+    def changes(self) -> bool:
+        """Whether it computes anything of what it writes over."""
+        values = (each.value for each in self.body if isinstance(each, Assign))
+        return self.in_place and not all(isinstance(value, Subscript) for value in values)
 
     def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """Vectors with another one behind them, then those that are left; for rows of one at least."""
-        return (*self._main(requests, LOW, self.types.store), self._last(requests, self.types.store))
+        last = self._rest if self.in_place else self.types.store
+        return (*self._main(requests, LOW, self.types.store), self._last(requests, last))
 
     def lines(self) -> tuple[Stmt, ...] | None:
         """The rows written past the caches, for two vectors at least; None where several are stored.
@@ -193,14 +208,15 @@ class RowPoint:
         def first(target: CExpr, value: CExpr) -> CExpr:
             return self.types.store_part(target, value, Literal("0"), CBinary("-", Id(LINE), Id(LOW)))
 
-        def rest(target: CExpr, value: CExpr) -> CExpr:
-            done = CBinary("-", Id(LAST), Id(self.variable))
-            return self.types.store_part(target, value, done, self.types.lanes_text)
-
         at = Declare("const ptrdiff_t", self.variable, Id(LOW))
         line = Declare("const ptrdiff_t", LINE, CBinary("+", Id(LOW), turn))
         head = Block((at, *self._at({}, first)))
-        return (line, head, *self._main((), LINE, self.types.stream), self._last((), rest))
+        return (line, head, *self._main((), LINE, self.types.stream), self._last((), self._rest))
+
+    def _rest(self, target: CExpr, value: CExpr) -> CExpr:
+        """Write what is left of a row of a vector that ends with it."""
+        done = CBinary("-", Id(LAST), Id(self.variable))
+        return self.types.store_part(target, value, done, self.types.lanes_text)
 
     def _main(self, requests: Sequence[Stmt], begin: str, store: Store) -> tuple[Stmt, ...]:
         """The vectors with another one behind them."""

@@ -43,7 +43,7 @@ def unless_in_place(body: tuple[Stmt, ...], pairs: Collection[Pair]) -> tuple[St
 
 def _copied(statement: Stmt, pairs: Collection[Pair]) -> Pair | None:
     """The pair of arrays between which loops do nothing but copy."""
-    if not isinstance(statement, For | Block):
+    if not isinstance(statement, For | Block | If):
         return None
     found = {*_copies(statement)}
     pair = found.pop() if len(found) == 1 else None
@@ -53,7 +53,7 @@ def _copied(statement: Stmt, pairs: Collection[Pair]) -> Pair | None:
 def _copies(statement: Stmt) -> Iterator[Pair | None]:
     """The arrays that a statement copies elements from and to, at the same places; None for all else."""
     match statement:
-        case For(body=body) | Block(body=body):
+        case For(body=body) | Block(body=body) | If(then=body, otherwise=()):
             for inner in body:
                 yield from _copies(inner)
         case Assign(Subscript(Id(target), place), "=", Subscript(Id(source), other)) if place == other:

@@ -46,7 +46,13 @@ HINT = Evaluate(CCall("__builtin_prefetch", (at("x"),)))
 BEGIN = Declare("const ptrdiff_t", "begin", ZERO)
 
 
-@pytest.mark.parametrize("body", [loop(COPY), Block((BEGIN, loop(HINT, COPY))), loop(loop(COPY), COPY)])
+SOME = CBinary("<", ZERO, Id("n"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [loop(COPY), Block((BEGIN, loop(HINT, COPY))), loop(loop(COPY), COPY), If(SOME, (loop(COPY),))],
+)
 def test_copies_to_the_same_place_depend_on_where_arrays_are(body: Stmt) -> None:
     assert unless_in_place((BEGIN, body), PAIRS) == (BEGIN, If(CBinary("!=", Id("y"), Id("x")), (body,)))
 
@@ -67,6 +73,8 @@ def test_neighbours_are_asked_for_once() -> None:
         loop(Assign(at("y"), "=", at("z"))),
         loop(COPY, Assign(at("z"), "=", at("x"))),
         loop(COPY, Evaluate(CCall("_pm_store", (at("y"), at("x"))))),
+        If(SOME, (loop(COPY),), (loop(Assign(at("y"), "=", ZERO)),)),
+        If(SOME, (loop(Assign(at("y"), "=", ZERO)),)),
         loop(),
         COPY,
     ],

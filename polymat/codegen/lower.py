@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from polymat.codegen.c.abi import Signature, mark
 from polymat.codegen.c.bounds import named_bounds
@@ -19,7 +18,7 @@ from polymat.codegen.groupcode import GroupCode
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.checkedrows import with_checked_rows
-from polymat.codegen.loops.joinedstrips import Strip, joined_strips
+from polymat.codegen.loops.joinedstrips import joined_strip
 from polymat.codegen.loops.merged import merged_nest
 from polymat.codegen.loops.positionnests import position_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
@@ -102,7 +101,7 @@ def lower(
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
-    groups = _joined(pipeline, stages, [_group(schedule, stages, k) for k in range(len(schedule.plans))])
+    groups = _joined(schedule, stages, [_group(schedule, stages, k) for k in range(len(schedule.plans))])
     if not (within or schedule.kept) and rows is None:
         groups[:1] = [_checking(group, stages) for group in groups[:1]]
     slots, team = shared_slots(schedule, storage), schedule.team
@@ -181,30 +180,19 @@ def _checking(group: GroupCode, stages: StageWriter) -> GroupCode:
     return replace(group, nests=nests)
 
 
-def _joined(pipeline: Pipeline, writer: StageWriter, groups: Sequence[GroupCode]) -> list[GroupCode]:
-    """The groups, with strips of slices that wait of two stages in one pass where that is possible."""
-    found = list(groups)
-    if pipeline.waiting is None:
-        return found
-    with_strips = [k for k, group in enumerate(groups) if group.strip is not None]
-    for first, second in pairwise(with_strips):
-        one, other = (_strip(pipeline, found[k]) for k in (first, second))
-        if one is None or other is None or found[first].within:
-            continue
-        joined = joined_strips(writer, one, other, pipeline.waiting)
-        if joined is not None:
-            nest, types = joined
-            writer.needs.update(types.needs())
-            found[first] = replace(found[first], strip=nest)
-            found[second] = replace(found[second], within=found[first].number)
+def _joined(schedule: Schedule, writer: StageWriter, groups: Sequence[GroupCode]) -> list[GroupCode]:
+    """The groups, with strips of slices that wait of two stages in one pass where the schedule says so."""
+    found, slices = list(groups), schedule.grouping.pipeline.waiting
+    numbers = {group.plan.group.stages[-1]: k for k, group in enumerate(groups)}
+    for joined in schedule.joined:
+        first, second = numbers[joined.made], numbers[joined.added]
+        plan = found[first].plan
+        assert isinstance(plan, LoopPlan), "strips are loops"
+        assert slices is not None, "strips are of slices that wait"
+        strip = joined_strip(writer, joined, plan, slices)
+        found[first] = replace(found[first], strip=strip)
+        found[second] = replace(found[second], within=found[first].number)
     return found
-
-
-def _strip(pipeline: Pipeline, group: GroupCode) -> Strip | None:
-    """The strips of a group that is loops."""
-    if group.strip is None or not isinstance(group.plan, LoopPlan):
-        return None
-    return Strip(pipeline.stage(group.plan.group.stages[-1]), group.plan, group.strip)
 
 
 def _named_intermediates(storage: Mapping[str, Buffer]) -> Iterator[tuple[str, str]]:

@@ -118,7 +118,7 @@ def has_long_loop(statement: Stmt) -> bool:
 @remembered
 def has_loops_within(statement: Stmt) -> bool:
     """Whether loops of many points stand in its scopes, none of them in a loop on vectors."""
-    if isinstance(statement, For) and any("simd" in pragma for pragma in statement.pragmas):
+    if isinstance(statement, For) and any("simd" in str(pragma) for pragma in statement.pragmas):
         return False
     return any(map(has_long_loop, (each for scope in inner(statement) for each in scope)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.c.ctree import Assign, CBinary, CFunction, CParameter, For, Id, Literal, Stmt, Subscript
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.graph.stage import Stage
 from polymat.lang.neutral import neutral
@@ -28,4 +29,4 @@ def clear_and_merge(bodies: BodyWriter, stage: Stage) -> tuple[CFunction, CFunct
 def _over(statement: Stmt) -> Stmt:
     index = Id("_pm_i")
     bound = CBinary("<", index, Id("_pm_count"))
-    return For("_pm_i", Literal("0"), bound, Literal("1"), (statement,), ("omp simd",))
+    return For("_pm_i", Literal("0"), bound, Literal("1"), (statement,), (VECTORS,))

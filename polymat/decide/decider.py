@@ -33,6 +33,7 @@ from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.pace import paces
 from polymat.tilesize.schemetiles import heeds
+from polymat.tilesize.stripjoins import joined_strips
 from polymat.tilesize.sweeps import back_and_forth, to_and_fro
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
@@ -125,7 +126,9 @@ class Decider:
         notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
         speeds = paces(self.pipeline, plans, self.machine, self.assumed, self.home)
         team = team_cost(self.machine, speeds)
-        return Schedule(grouping, plans, team, cache(reasons.decisions), considered, self.kept, notes)
+        told = cache(reasons.decisions)
+        joined = joined_strips(self.pipeline, plans)
+        return Schedule(grouping, plans, team, told, considered, self.kept, notes, joined=joined)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.

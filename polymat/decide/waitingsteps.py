@@ -25,6 +25,8 @@ from polymat.tilesize.home import Home
 from polymat.tilesize.register import ROWS_REDUCED
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE
 from polymat.tilesize.stateplanes import kept_in_place
+from polymat.tilesize.stripjoins import joined_strips
+from polymat.tilesize.traffic import array_bytes
 
 STEPS = 16  # of a block: its own slices, as many, are computed step by step
 LINES = 2  # of the cache: as many slices as they have elements are what loops of a fixed length run over
@@ -109,10 +111,12 @@ class Waits:
         """Of a step with slices that wait, and of one through all of them.
 
         What slices need comes from a cache near by, and once a block from where it lives; sums over rows stay
-        in registers.  What has no slices reads those of the block, which are near by and few.
+        in registers, and rows that are added up where they are made do until then.  What has no slices reads
+        those of the block, which are near by and few.
         """
         assert level.waiting is not None
         home, machine = Home.of(level, self.machine, sizes), self.machine
+        made = {each.added: level.stage(each.made) for each in joined_strips(level, plans)}
         waits = goes = 0.0
         for plan in plans:
             stage, cost = level.stage(plan.group.stages[-1]), plan_cost(level, plan, machine, sizes, 1, home)
@@ -122,9 +126,10 @@ class Waits:
             goes += min(cost.seconds, plan_cost(level, plan, machine, sizes, self.threads, home).seconds)
             in_registers = stage.is_reduction and stage.dtype.kind == "f"
             faster = VECTOR_SHARE / ROW_LOOP_SHARE if in_registers else 1.0
-            moving = cost.bytes / machine.bandwidth(near) * (APART if near > 1 else 1.0)
+            moved = cost.bytes - (array_bytes(made[stage.name], sizes) if stage.name in made else 0.0)
+            moving = moved / machine.bandwidth(near) * (APART if near > 1 else 1.0)
             if home.level > near:
-                moving += cost.bytes / steps / machine.bandwidth(home.level, self.threads) * self.threads
+                moving += moved / steps / machine.bandwidth(home.level, self.threads) * self.threads
             waits += replace(cost, computing=cost.computing * faster, moving=moving).seconds / self.threads
         return waits, goes
 

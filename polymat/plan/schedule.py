@@ -13,6 +13,7 @@ from polymat.model.movement import Movement
 from polymat.model.team import UNKNOWN, TeamCost
 from polymat.model.workingset import HeldReuse
 from polymat.plan.printedplan import value_lines
+from polymat.plan.strips import JoinedStrips
 from polymat.plan.tile import Plan
 from polymat.poly.lifespan import Folds
 
@@ -60,6 +61,7 @@ class Schedule:
     others: schedules of the same with products in other orders, and what these cost at some sizes.
     folds: of stages that keep few of their elements at a time, how many places there are along each dimension
     (None: one for each element).
+    joined: of slices that wait, the stages whose strips are one pass.
     """
 
     grouping: Grouping
@@ -71,6 +73,7 @@ class Schedule:
     notes: tuple[str, ...] = ()
     others: tuple[tuple[Work, Schedule], ...] = ()
     folds: Mapping[str, Folds] = field(default_factory=dict)
+    joined: tuple[JoinedStrips, ...] = ()
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -93,6 +96,7 @@ class Schedule:
         lines += value_lines("team", self.team)
         lines += value_lines("kept", tuple(sorted(self.kept)))
         lines += value_lines("folds", self.folds)
+        lines += [f"joined: {each}" for each in self.joined]
         lines += [f"note: {note}" for note in self.notes]
         for work, other in self.others:
             lines += ["", "in another order:", *value_lines("work", work), str(other)]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from benchmarks.polybench.gramschmidt import KERNEL
-from polymat.decide.waitingsteps import STEPS
+from polymat.decide.waitingsteps import STEPS, Waits
 from polymat.driver import levels, request_for
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.known import HASWELL
+from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
@@ -59,3 +62,20 @@ def test_a_block_has_a_plane_for_each_of_its_steps() -> None:
     assert isinstance(level, Stepwise)
     (column,) = (held for held in level.held if held.name == "Q")
     assert column.planes.const == 2 + STEPS
+
+
+def test_rows_that_are_added_up_where_they_are_made_are_moved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, (section,) = planned((160, 240))
+    assert isinstance(section.level, Schedule)
+    (joined,) = section.level.joined
+    assert (joined.made, joined.added) == ("a", "products")
+    assert f"joined: {joined}" in str(section.level)
+    pipeline = section.level.grouping.pipeline
+    plans = [plan for plan in section.level.plans if isinstance(plan, LoopPlan)]
+    waits = Waits(replace(HASWELL, cores=2), {}, 1, lambda _, __: (), lambda _: 0.0)
+    sizes = assumed_sizes(pipeline, {name: 1000 for name in "MN"})
+    together, steps = waits._seconds(pipeline, plans, 2, STEPS, sizes)
+    monkeypatch.setattr("polymat.decide.waitingsteps.joined_strips", lambda *_: ())
+    apart, same = waits._seconds(pipeline, plans, 2, STEPS, sizes)
+    assert same == steps
+    assert 0.5 * apart < together < 0.95 * apart

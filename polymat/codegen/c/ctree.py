@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast, get_args
 
 from polymat.codegen.c.needs import Need
+from polymat.codegen.c.vectorloops import Pragma
 from polymat.dataclass import dataclass
 
 
@@ -141,7 +142,7 @@ class For:
     condition: CExpr
     step: CExpr
     body: tuple[Stmt, ...]
-    pragmas: tuple[str, ...] = ()
+    pragmas: tuple[Pragma, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,7 @@ class CParameter:
     name: str
 
 
-# What a function returns whose loop needs all registers: gcc is quicker with it alone.
-APART = "__attribute__((noinline)) void"
+APART = "__attribute__((noinline)) void"  # where a loop needs all registers: gcc is quicker with it alone
 
 
 @dataclass(frozen=True, slots=True)

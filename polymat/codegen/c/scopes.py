@@ -99,7 +99,7 @@ def called_by(function: CFunction) -> frozenset[str]:
 
 def pragma_names(loop: For) -> set[str]:
     """The words of what is said to the compiler about a loop: variables may be among them."""
-    return {word for pragma in loop.pragmas for word in _WORD.findall(pragma)}
+    return {word for pragma in loop.pragmas for word in _WORD.findall(str(pragma))}
 
 
 def own_expressions(statement: Stmt) -> tuple[CExpr, ...]:

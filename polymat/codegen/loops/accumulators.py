@@ -30,6 +30,7 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
+from polymat.codegen.c.vectorloops import VECTORS, Vectors
 
 ROW_BYTES = 256  # of partial sums: four vectors of 512 bits, eight of 256
 LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000 doubles, 1.9 at 2000)
@@ -73,7 +74,7 @@ def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
     match loop:
         case For(
             variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
-        ) if name == variable and loop.pragmas == (f"omp simd reduction(+:{total})",):
+        ) if name == variable and loop.pragmas == (Vectors((("+", (total,)),)),):
             count = ROW_BYTES // SIZES.get(types.get(total, ""), ROW_BYTES)
         case _:
             return None
@@ -102,7 +103,7 @@ def _rows(loop: For, ctype: str, count: int, total: str, value: CExpr) -> tuple[
     inside = CBinary("<", Id(PLACE), Literal(str(count)))
     here = Declare("const ptrdiff_t", variable, CBinary("+", Id(ROW_BEGIN), Id(PLACE)))
     terms = (here, Assign(partial, "+=", value))
-    row = For(PLACE, Literal("0"), inside, Literal("1"), terms, ("omp simd",))
+    row = For(PLACE, Literal("0"), inside, Literal("1"), terms, (VECTORS,))
     last = CBinary("<", Id(ROW_BEGIN), Id(BEHIND))
     return (
         Declare(ctype, f"{ROW}[{count}]", Braces((Literal("0"),))),

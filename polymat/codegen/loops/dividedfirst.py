@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.dividedturns import SpreadOut, SpreadTurn, by_turns, joined, turns_of
 from polymat.codegen.loops.innermost import DIVISION, straight_range
 from polymat.codegen.loops.shifted import requests_at_end
@@ -55,7 +56,7 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
     made: list[Stmt] = []
     for item in statements:
         match item:
-            case For(pragmas=("omp simd",)):
+            case For(pragmas=(Vectors(sums=()),)):
                 asked = requests_at_end(made, item.variable)
                 parts = _in_two(item, asked, types)
                 if parts is not None:

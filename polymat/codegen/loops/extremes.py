@@ -34,6 +34,7 @@ from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES
 from polymat.codegen.loops.innermost import straight_range, with_innermost
@@ -174,7 +175,7 @@ def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | N
     begin, count, term = Id(ROW_BEGIN), Id(COUNT), Subscript(Id(TERMS), Id(PLACE))
     here = Declare("const ptrdiff_t", loop.variable, CBinary("+", begin, Id(PLACE)))
     inside, one = CBinary("<", Id(PLACE), count), Literal("1")
-    written = For(PLACE, Literal("0"), inside, one, (here, *before, Assign(term, "=", value)), ("omp simd",))
+    written = For(PLACE, Literal("0"), inside, one, (here, *before, Assign(term, "=", value)), (VECTORS,))
     compared = replace(last, value=CCall(function, (Id(name), term)))
     over = For(PLACE, Literal("0"), inside, one, (compared,), loop.pragmas)
     extremes = _Extremes.of(over, types, {TERMS})

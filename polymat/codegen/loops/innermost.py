@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import Assign, Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
 from polymat.codegen.c.needs import FLOORDIV_I64
+from polymat.codegen.c.vectorloops import Vectors
 
 DIVISION = FLOORDIV_I64.function  # an index divided and rounded down, which has no vector instruction
 
@@ -18,11 +19,10 @@ def with_innermost(
 
     sums: loops that add up or compare, instead of those whose points are independent.
     """
-    kind = "omp simd reduction(" if sums else "omp simd"
 
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
-            case For(pragmas=(pragma,)) if pragma.startswith(kind) if sums else pragma == kind:
+            case For(pragmas=(Vectors(reduced),)) if bool(reduced) == sums:
                 return rewritten(statement) or statement
             case _:
                 return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CBinary, Declare, For, Id, Literal, Stmt
 from polymat.codegen.c.needs import Helper, HelperReduction, Need
+from polymat.codegen.c.vectorloops import Pragma, Vectors
 from polymat.codegen.loops.addends import added_together
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import JAM, LoopWriter, NestStatement, jammed
@@ -115,31 +116,29 @@ class RangedLoops:
         loops = LoopWriter(items, name, self._pragmas(copies), self.needs, copies).block(nests)
         return (*local, *(added_together(loops, self.plan.addends) if self.plan.addends > 1 else loops))
 
-    def _pragmas(self, copies: int) -> Callable[[int, bool], tuple[str, ...]]:
+    def _pragmas(self, copies: int) -> Callable[[int, bool], tuple[Pragma, ...]]:
         levels, vector = self.statements.levels, self.plan.vector
         level = levels.index(vector) if vector in levels else -1
 
-        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+        def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if not innermost or depth != level:
                 return ()
-            clauses = [self._reduction(stage, copies) for stage in self.statements.locals]
-            if self.plan.kind not in ("map", "row", "reduce") or "" in clauses:
+            stages = self.statements.locals
+            known = not any(stage.dtype.kind == "c" for stage in stages)  # OpenMP has none for their type
+            if self.plan.kind not in ("map", "row", "reduce") or not known:
                 return ()
-            return (" ".join(["omp simd", *clauses]),)
+            return (Vectors(tuple(self._reduction(stage, copies) for stage in stages)),)
 
         return pragmas
 
-    def _reduction(self, stage: Stage, copies: int) -> str:
-        """The clause for a stage's accumulators; empty when OpenMP has none for their type."""
-        if stage.dtype.kind == "c":
-            return ""
-        op = stage.operation
-        names = ", ".join(self.bodies.local_names(stage, copies))
+    def _reduction(self, stage: Stage, copies: int) -> tuple[str, tuple[str, ...]]:
+        """How a stage's accumulators are combined, and their names."""
+        op, names = stage.operation, tuple(self.bodies.local_names(stage, copies))
         if op in (Op.Sum, Op.Mul) or stage.dtype.kind != "f":
-            return f"reduction({op.value}:{names})"
+            return op.value, names
         helper = Helper(op.value, stage.dtype.suffix)
         self.needs.add(HelperReduction(helper))
-        return f"reduction({helper.function}:{names})"
+        return helper.function, names
 
 
 def _position(item: NestStatement, number: int) -> int:

@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
+from polymat.codegen.c.vectorloops import Pragma
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.poly.ast import Guard, Identifier, Instance, Integer, Loop, LoopExpr, Nest, Operation
@@ -56,7 +57,7 @@ class LoopWriter:
         self,
         statements: Sequence[NestStatement],
         name: Callable[[str], str],
-        pragmas: Callable[[int, bool], tuple[str, ...]],
+        pragmas: Callable[[int, bool], tuple[Pragma, ...]],
         needs: set[Need],
         copies: int = 1,
     ) -> None:

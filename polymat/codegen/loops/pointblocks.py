@@ -23,6 +23,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.c.needs import MIN_I64, Need
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.dataclass import dataclass
 
 TOGETHER = 64  # points
@@ -65,7 +66,7 @@ def in_two(
     arrays = [Declare(each.ctype, f"{each.name}[{TOGETHER}]") for each in kept]
     found: list[Stmt] = [*before, *(Assign(each.element, "=", each.value) for each in kept)]
     inside = CBinary("<", point, Id(END))
-    vectors = For(loop.variable, first, inside, Literal("1"), tuple(found), ("omp simd",))
+    vectors = For(loop.variable, first, inside, Literal("1"), tuple(found), (VECTORS,))
     rest = replace(vectors, body=tuple(then), pragmas=())
     high = CBinary("+", first, Literal(str(TOGETHER)))
     end = Declare("const ptrdiff_t", END, CCall(MIN_I64.function, (high, Id(HIGH))))

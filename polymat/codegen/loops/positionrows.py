@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
     plus,
 )
+from polymat.codegen.c.vectorloops import VECTORS, Pragma
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.positionorder import better_where
 from polymat.codegen.loops.ranges import Range
@@ -129,9 +130,9 @@ class PositionRows:
         return bodies.at(stage.name, tuple(map(Affine.name, stage.dims)), bodies.loop_point(stage.dims))
 
     def _along(self, body: tuple[Stmt, ...]) -> Stmt:
-        return self._over(self.extreme.dims[-1], body, ("omp simd",))
+        return self._over(self.extreme.dims[-1], body, (VECTORS,))
 
-    def _over(self, dim: str, body: tuple[Stmt, ...], pragmas: tuple[str, ...] = ()) -> Stmt:
+    def _over(self, dim: str, body: tuple[Stmt, ...], pragmas: tuple[Pragma, ...] = ()) -> Stmt:
         """A loop along a dimension of the results."""
         level = self.extreme.dims.index(dim)
         variable, part = self.writer.bodies.index_name(dim), None

@@ -30,6 +30,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
+from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 from polymat.dataclass import dataclass
 
@@ -76,7 +77,7 @@ class _ShiftedRows:
         made: list[Stmt] = []
         for statement in statements:
             match statement:
-                case For(pragmas=("omp simd",)):
+                case For(pragmas=(Vectors(sums=()),)):
                     asked = requests_at_end(made, statement.variable)
                     row = self._row(statement, made[len(made) - len(asked) :])
                     if row is not None:

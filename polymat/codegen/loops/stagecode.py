@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
+from polymat.codegen.c.vectorloops import VECTORS, Pragma
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.askingrows import asking_rows
 from polymat.codegen.loops.explicitvectors import (
@@ -266,11 +267,11 @@ class StageWriter(NestWriter):
         parallel = plan.recurrence.parallel
         outermost = next((k for k, flag in enumerate(parallel) if flag), None)
 
-        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+        def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if depth == outermost and plan.parallel is not None and plan.trailing is None:
                 simd = "simd " if innermost else ""
                 return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
-            return ("omp simd",) if innermost and parallel[depth] else ()
+            return (VECTORS,) if innermost and parallel[depth] else ()
 
         order = plan.recurrence
         items = recurrence_bodies(self.bodies, stage, alone=order.runs_alone)
@@ -286,8 +287,8 @@ class StageWriter(NestWriter):
         level = stage.dims.index(along)
         part = Range(0, *stage.box[level])
 
-        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
-            return ("omp simd",) if innermost and order.parallel[depth] else ()
+        def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
+            return (VECTORS,) if innermost and order.parallel[depth] else ()
 
         items = recurrence_bodies(self.bodies, stage, alone=order.runs_alone)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from polymat.codegen.c.ctree import CBinary, If, Literal, Stmt
+from polymat.codegen.c.vectorloops import VECTORS, Pragma
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.nestloops import LoopWriter
 from polymat.codegen.loops.ranges import Range, range_context
@@ -79,10 +80,10 @@ class StepsWriter(EliminationParts):
         """The loops over some points of each part, in an order; unrolled: those within the outermost."""
         bodies, parallel = self.writer.bodies, self._order.parallel
 
-        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+        def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if unrolled and depth:
                 return (f"GCC unroll {self.plan.least}",)
-            return ("omp simd",) if innermost and parallel[depth] and not unrolled else ()
+            return (VECTORS,) if innermost and parallel[depth] and not unrolled else ()
 
         items = recurrence_bodies(bodies, self.stage)
         loops = LoopWriter(items, bodies.index_name, pragmas, self.writer.needs)

@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
 )
+from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.routines.blas import CallWriter
 
 ZERO, RESULT, ROW, COLUMN = "_pm_zero", "_pm_result", "_pm_row", "_pm_column"
@@ -35,7 +36,7 @@ def watch(calls: CallWriter) -> tuple[Stmt, ...]:
     array = Declare(f"const {calls.call.dtype.c} *const ", RESULT, calls.address(to, {}))
     element = Subscript(Id(RESULT), CBinary("+", CBinary("*", Id(ROW), calls.leading(to)), Id(COLUMN)))
     add = Assign(Id(ZERO), "+=", CBinary("*", Literal("0"), element))
-    pragmas = ("omp simd reduction(+:_pm_zero)",) if calls.call.dtype.kind == "f" else ()
+    pragmas = (Vectors((("+", (ZERO,)),)),) if calls.call.dtype.kind == "f" else ()
     across = For(
         COLUMN, Literal("0"), CBinary("<", Id(COLUMN), calls.extent_of("n")), Literal("1"), (add,), pragmas
     )

@@ -15,11 +15,12 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.c.scopes import changed, declared, every, pragma_names, redeclared
+from polymat.codegen.c.vectorloops import Vectors
 
 ONE, N = Literal("1"), Id("N")
 PLACED = Declare("const size_t", "at", CCall("place", (CUnary("&", Id("bytes")), ONE)))
 INNER = Block((Declare("double", "x", ONE), Assign(Id("x"), "+=", N)))
-LOOP = For("i", Literal("0"), CBinary("<", Id("i"), N), ONE, (INNER,), ("omp simd reduction(+:total)",))
+LOOP = For("i", Literal("0"), CBinary("<", Id("i"), N), ONE, (INNER,), (Vectors((("+", ("total",)),)),))
 BODY = (
     Declare("size_t", "bytes", ONE),
     Declare("double", "row[4]"),

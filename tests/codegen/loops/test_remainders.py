@@ -10,6 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.ctree import Assign, CBinary, CCall, For, Id, Literal, Subscript
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.innermost import DIVISION
 from polymat.codegen.loops.remainders import split_by_remainder
 from tests.tolerance import assert_close
@@ -97,7 +98,7 @@ def test_only_loops_of_independent_points_are_blocked() -> None:
     division = CCall(DIVISION, (Id("j"), Literal("2")))
     body = Assign(Subscript(Id("y"), Id("j")), "=", Subscript(Id("x"), division))
     condition = CBinary("<", Id("j"), Id("n"))
-    loop = For("j", Literal("0"), condition, Literal("1"), (body,), ("omp simd",))
+    loop = For("j", Literal("0"), condition, Literal("1"), (body,), (VECTORS,))
     plain = For("j", Literal("0"), condition, Literal("1"), (body,))
     assert split_by_remainder([loop]) != (loop,)
     assert split_by_remainder([plain]) == (plain,)

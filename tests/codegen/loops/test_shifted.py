@@ -13,6 +13,7 @@ import pytest
 import polymat as pm
 from polymat.codegen.c.ctree import Assign, CBinary, For, Id, Literal, Subscript
 from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.machine.known import GENERIC
 from polymat.options import Options
@@ -156,7 +157,7 @@ def test_what_is_written_is_not_read_ahead() -> None:
     left, right = (Subscript(Id("x"), CBinary("+", Id("j"), Literal(str(shift)))) for shift in (0, 3))
     body = Assign(Subscript(Id("y"), Id("j")), "=", CBinary("+", left, right))
     condition = CBinary("<", Id("j"), Id("n"))
-    loop = For("j", Literal("0"), condition, Literal("1"), (body,), ("omp simd",))
+    loop = For("j", Literal("0"), condition, Literal("1"), (body,), (VECTORS,))
     types = RowTypes("f32", 16)
     assert with_shifts([loop], types, scalars=(), distinct=["x"]) is not None
     assert with_shifts([loop], types, scalars=(), distinct=[]) is None

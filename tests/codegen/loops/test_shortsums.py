@@ -7,6 +7,7 @@ from dataclasses import replace
 from polymat.codegen.c.ctree import Assign, CBinary, CExpr, CFunction, For, Id, Literal, Subscript
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.c.render import function_text
+from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.gatheredrows import Rows
 from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
 
@@ -24,7 +25,7 @@ GATHERED = CBinary("*", element("x", Id("k")), element("y", element("at", Id("k"
 def written(value: CExpr, sums: ShortSums = FLOATS) -> tuple[str, set[Need]]:
     condition, needs = CBinary("<", Id("k"), Id("n")), set[Need]()
     loop = For(
-        "k", Id("m"), condition, Literal("1"), (Assign(Id("s"), "+=", value),), ("omp simd reduction(+:s)",)
+        "k", Id("m"), condition, Literal("1"), (Assign(Id("s"), "+=", value),), (Vectors((("+", ("s",)),)),)
     )
     return function_text(CFunction("void", "f", (), with_short_sums((loop,), sums, needs))), needs
 

@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from benchmarks.polybench import seidel_2d
-from polymat import Case, Condition, Double, Function, Int, Interval, Options
+from polymat import Case, Condition, Double, Float, Function, Int, Interval, Options
 from polymat.codegen.program import Program
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
@@ -19,16 +19,18 @@ from tests.fixed import NARROW, WIDE, compiled_levels, own_c
 M, N, T = (pm.Parameter(Int, name) for name in "MNT")
 t, i, j = (pm.Variable(Int, name) for name in "tij")
 A, B = (pm.Matrix(Double, name, [M, N]) for name in "AB")
+SINGLE = pm.Matrix(Float, "single", [M, N])
 RESULT = "_pm_result0"
 SHAPES = ((0, 0), (1, 1), (1, 9), (9, 1), (7, 30), (10, 17), (11, 18), (13, 40), (17, 9), (26, 31), (35, 43))
 PROGRAMS = 8
 
 
-def field(value: Any, timed: bool) -> Function:
+def field(value: Any, timed: bool, given: pm.Matrix = A) -> Function:
     """A field that is swept over, given along its borders; at time T, or only once."""
+    dtype = given.dtype
     dims, plane = [t, i, j] if timed else [i, j], [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
     times = [Interval(Int, 0, T)] if timed else []
-    x = Function((dims, [*times, *plane]), Double, "x", default=A(i, j))
+    x = Function((dims, [*times, *plane]), dtype, "x", default=given(i, j))
 
     def at(before: int, row: int, column: int) -> Any:
         return x(*([t - before] if timed else []), i + row, j + column)
@@ -38,7 +40,7 @@ def field(value: Any, timed: bool) -> Function:
     x.defn = [Case(inner & Condition(t, ">=", 1) if timed else inner, value(at))]
     if not timed:
         return x
-    last = Function(([i, j], plane), Double, "last")
+    last = Function(([i, j], plane), dtype, "last")
     last.defn = [x(T, i, j)]
     return last
 
@@ -109,6 +111,35 @@ def test_eight_rows_are_the_lanes_of_vectors(machine: Machine, vectors: int) -> 
     assert text.count(f"const _pm_row_f64 _pm_result{vectors - 1} =") == text.count(RESULT) // 3 > 0
     assert f"_pm_result{vectors}" not in text
     assert RESULT not in text_of(made, machine, vector=False)
+
+
+def means(at: Any) -> Any:
+    """The mean of nine neighbours, of which those before are new already."""
+    new = at(0, -1, -1) + at(0, -1, 0) + at(0, -1, 1) + at(0, 0, -1)
+    old = at(1, 0, 0) + at(1, 0, 1) + at(1, 1, -1) + at(1, 1, 0) + at(1, 1, 1)
+    return (new + old) / 9.0
+
+
+def test_eight_rows_of_single_precision_are_one_vector() -> None:
+    """Where a vector has twice as many lanes, rows stay as they are."""
+    swept = field(means, timed=True, given=SINGLE)
+    text = text_of(swept, NARROW)
+    assert "const _pm_row_f32 _pm_result0 =" in text
+    assert "_pm_result1" not in text
+    assert RESULT not in text_of(swept, WIDE)
+
+
+def test_sweeps_of_single_precision() -> None:
+    wide = probe().vector_bits == WIDE.vector_bits
+    options = Options(threads=1, target="x86-64-v3" if wide else "native")
+    swept = field(means, timed=True, given=SINGLE)
+    compiled = pm.compile(swept, inputs=[SINGLE], name="single_sweep", options=options)
+    assert RESULT in compiled.source or probe().vector_bits < NARROW.vector_bits
+    for shape in SHAPES:
+        given = np.random.default_rng(2).random(shape).astype(np.float32)
+        for steps in (0, 1, 4):
+            found, expected = compiled(given, T=steps), compiled.reference(given, T=steps)
+            np.testing.assert_allclose(found, expected, rtol=2e-6)
 
 
 KEPT = {

@@ -24,6 +24,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
     always_evaluated,
 )
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.wordrows import with_words
 from polymat.lang.types import ScalarType
 
@@ -42,7 +43,7 @@ def at(array: str, index: CExpr = J) -> Subscript:
 def loop(value: CExpr, *, target: CExpr | None = None, before: tuple[Stmt, ...] = ()) -> For:
     assigned = Assign(at("out") if target is None else target, "=", Cast("uint8_t", value))
     inside = CBinary("<", J, Id("n"))
-    return For("j", Literal("0"), inside, Literal("1"), (*before, assigned), ("omp simd",))
+    return For("j", Literal("0"), inside, Literal("1"), (*before, assigned), (VECTORS,))
 
 
 def row(value: Any, dtype: ScalarType, name: str = "found", *, first: int = 0, past: int = 0) -> pm.Function:
@@ -94,9 +95,7 @@ def test_others_stay(value: CExpr) -> None:
 def test_results_at_other_places_stay() -> None:
     apart = loop(Cast("float", at("a")), target=at("out", CBinary("*", Literal("2"), J)))
     assert with_words([apart], ARRAYS) == (apart,)
-    plain = For(
-        "j", apart.start, apart.condition, apart.step, (Assign(at("out"), "=", at("a")),), ("omp simd",)
-    )
+    plain = For("j", apart.start, apart.condition, apart.step, (Assign(at("out"), "=", at("a")),), (VECTORS,))
     assert with_words([plain], ARRAYS) == (plain,)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
-from functools import reduce
 
 import islpy as isl
 
@@ -13,6 +12,7 @@ from polymat.dataclass import dataclass
 from polymat.memo import remembered_by
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import decode, encode
+from polymat.poly.isltree import built, built_in_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,52 +167,11 @@ def from_union_map(
     build = build.set_iterators(ids)
     dims = "[" + ", ".join(f"i{k}" for k in range(len(iterators))) + "]"
     if turns is not None:
-        node = _in_turns(build, schedule, dims, turns)
+        node = built_in_turns(build, schedule, dims, turns)
     else:
         asked = isl.UnionMap(f"{{ {dims} -> separate[x] }}" if separate else "{ }")
-        node = build.set_options(asked).node_from_schedule_map(schedule)
+        node = built(build.set_options(asked), schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})
-
-
-def _in_turns(build: isl.AstBuild, schedule: isl.UnionMap, dims: str, turns: int) -> isl.AstNode:
-    """The loops with one that is written out where all of its iterations run the same statement.
-
-    In some orders isl's classes of parts do not go together with its other parts: then there are fewer of
-    these.
-    """
-    whole = _whole_turns(schedule, turns)
-    separated = isl.UnionMap(f"{{ {dims} -> separate[{turns - 1}] }}")
-    apart = isl.UnionMap(f"{{ {dims} -> separation_class[[{turns - 1}] -> [0]] }}").intersect_domain(whole)
-    written = isl.UnionMap(f"{{ {dims} -> unroll[{turns}] }}").intersect_domain(whole)
-    both = apart.union(written)
-    for asked in (separated.union(both), separated.intersect_domain(whole).union(both)):
-        try:
-            return build.set_options(asked).node_from_schedule_map(schedule)
-        except isl.Error:
-            pass
-    return build.set_options(written).node_from_schedule_map(schedule)
-
-
-def _whole_turns(schedule: isl.UnionMap, turns: int) -> isl.UnionSet:
-    """Where every iteration of a loop that is written out runs the same statement."""
-    whole, line = isl.UnionSet("{ }"), isl.dim_type.set
-    maps = schedule.get_map_list()
-    for place in range(maps.n_map()):
-        found = maps.get_at(place).range()
-        inner = found.dim(line) - turns - 1
-        there = found.project_out(line, turns + 1, inner)
-        last = there.dim_max_val(turns)
-        if last.is_int():
-            each = [_at(there, turns, turn) for turn in range(last.to_python() + 1)]
-            every = reduce(lambda one, other: one.intersect(other), each)
-            whole = whole.union(isl.UnionSet.from_set(every.insert_dims(line, turns, inner + 1)))
-    return whole
-
-
-def _at(points: isl.Set, position: int, value: int) -> isl.Set:
-    """The points with a value of the last dimension, without that."""
-    number = isl.Val.int_from_si(points.get_ctx(), value)
-    return points.fix_val(isl.dim_type.set, position, number).project_out(isl.dim_type.set, position, 1)
 
 
 def _names(enumeration: type[Enum]) -> dict[object, str]:

@@ -77,6 +77,23 @@ def test_steps_with_an_edge_of_their_own_that_are_all_kept() -> None:
         np.testing.assert_allclose(compiled(given, T=4), compiled.reference(given, T=4), rtol=1e-12)
 
 
+def test_steps_over_a_triangle() -> None:
+    """For which isl fails to join sets in one of its ways."""
+    A = pm.Matrix(Double, "A", [M, N])
+    box = [Interval(Int, 0, T), Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
+    x = Function(([t, i, j], box), Double, "x", default=A(i, j))
+    rows = Condition(i, ">=", 2) & Condition(i, "<=", M - 3) & Condition(i, "<=", j)
+    inner = rows & Condition(j, ">=", 1) & Condition(j, "<=", N - 2) & Condition(t, ">=", 1)
+    near = x(t, i, j - 1) + x(t - 1, i + 2, j + 1) + x(t - 1, i, j)
+    x.defn = [Case(inner, near / 4)]
+    last = Function(([i, j], box[1:]), Double, "last")
+    last.defn = [x(T, i, j)]
+    compiled = pm.compile(last, inputs=[A], name="triangle", options=SHARED)
+    for shape in ((0, 0), (5, 5), (17, 11), (30, 33)):
+        given = np.random.default_rng(6).random(shape)
+        np.testing.assert_allclose(compiled(given, T=4), compiled.reference(given, T=4), rtol=1e-12)
+
+
 def test_one_sweep_over_planes() -> None:
     """Planes behind each other, of which each needs the one before and its own points."""
     A = pm.Image(Double, "A", [L, M, N])

@@ -42,7 +42,7 @@ _GCC = (
 # compiled in two thirds of the time of -O3.  -O1 begins functions and loops anywhere: calls of products of
 # 4 x 4 and 8 x 8 took 0.83 and 0.85 of the time where they begin with lines of the cache (Zen 5).  The last
 # ones leave out passes that find nothing there, or copy jumps, and give registers out once a function: a
-# fifth of the time, and products are as quick.
+# fifth of the time, and products are as quick to within a percent or two.
 _SHARED = {
     "gcc": (
         *("-O1", "-fexpensive-optimizations", "-fpeel-loops"),

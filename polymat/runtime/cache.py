@@ -14,7 +14,6 @@ import logging
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,12 +25,12 @@ from polymat.runtime.cachedir import (
     DIRECTORY_HINT,
     cache_directory,
     directory_trusted,
+    new_workplace,
     prepare_directory,
 )
 from polymat.runtime.cacheroom import (
     LIBRARY,
     OBJECT,
-    PARTIAL_SUFFIX,
     evict,
 )
 from polymat.runtime.filelock import bucket_lock
@@ -189,8 +188,7 @@ def _build_and_store(path: Path, key: str, build: Builder, *, again: bool = Fals
     """
     try:
         # A directory, because a linker may create its output so that others can write to it.
-        prefix = f"{key[:16]}-{os.getpid()}-"
-        workplace = Path(tempfile.mkdtemp(suffix=PARTIAL_SUFFIX, prefix=prefix, dir=path.parent))
+        workplace = new_workplace(path.parent, key[:16])
     except OSError as error:
         raise _storage_error(path.parent, error) from error
     partial = workplace / ("library" + path.suffix)

@@ -12,6 +12,7 @@ from polymat.machine.keptfile import trusted
 from polymat.runtime.settings import settings
 
 DIRECTORY_HINT = "POLYMAT_CACHE_DIR names another directory; POLYMAT_CACHE=off does without one"
+PARTIAL_SUFFIX = ".partial"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -54,6 +55,15 @@ def prepare_directory(directory: Path) -> None:
             f"the cache directory {directory} is mounted noexec: no library in it can be loaded",
             hint=DIRECTORY_HINT,
         )
+
+
+def new_workplace(directory: Path, name: str) -> Path:
+    """A directory to make something in that is kept under this name.
+
+    Others find this process in its name: what a killed one left goes when the cache is cleared, or is old.
+    """
+    prefix = f"{name}-{os.getpid()}-"
+    return Path(tempfile.mkdtemp(suffix=PARTIAL_SUFFIX, prefix=prefix, dir=directory))
 
 
 def directory_trusted(directory: Path) -> bool:

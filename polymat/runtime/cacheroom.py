@@ -11,15 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from polymat.dataclass import dataclass
-from polymat.runtime.cachedir import (
-    cache_directory,
-)
+from polymat.runtime.cachedir import PARTIAL_SUFFIX, cache_directory
 from polymat.runtime.private import DIRECTORY as COPIES
 
 _log = logging.getLogger("polymat.cache")
 LIBRARY, OBJECT, OUTLINE = ".so", ".o", ".outline"
 _KEPT = (LIBRARY, OBJECT, OUTLINE)
-PARTIAL_SUFFIX = ".partial"
 _PARTIAL_SECONDS = 3600.0
 
 
@@ -117,11 +114,11 @@ def _remove_partials(directory: Path, *, abandoned: bool = False) -> None:
 
 def _is_worked_in(workplace: Path) -> bool:
     """Whether the process that made a workplace, which is named in it, runs."""
-    _, *owner = workplace.name.split("-")
-    if len(owner) != 2 or not owner[0].isdecimal():
+    owner, *_ = workplace.name.split("-")[-2:]
+    if not owner.isdecimal():
         return False
     try:
-        os.kill(int(owner[0]), 0)
+        os.kill(int(owner), 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from polymat.machine.keptfile import open_regular
-from polymat.runtime.cachedir import cache_directory, prepare_directory
+from polymat.runtime.cachedir import cache_directory, new_workplace, prepare_directory
 from polymat.runtime.settings import settings
 
 _log = logging.getLogger("polymat.libraries")
@@ -101,25 +101,25 @@ def _copy(path: Path) -> Iterator[Path]:
 
 
 def _kept(path: Path, name: str) -> Path:
-    directory = cache_directory() / DIRECTORY
-    prepare_directory(cache_directory())
+    place = cache_directory()
+    directory = place / DIRECTORY
+    prepare_directory(place)
     prepare_directory(directory)
     kept = directory / name
     with contextlib.suppress(OSError):
         if _is_copy(kept, path):
             return kept
         _log.info("%s is not what was copied from %s: copied anew", kept, path)
-    descriptor, partial = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
-    os.close(descriptor)
+    workplace = new_workplace(place, name)
     try:
+        partial = workplace / name
         source = path.stat()
         shutil.copyfile(path, partial)  # within the kernel, where that can be
         os.chmod(partial, 0o700)
         copy = os.stat(partial)
         os.replace(partial, kept)
-    except BaseException:
-        os.unlink(partial)
-        raise
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
     waits = threading.Thread(target=_trust, args=(kept, copy, source), name=_TRUSTING, daemon=True)
     with contextlib.suppress(RuntimeError):  # no further thread: who uses it next compares it
         waits.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,39 @@ def test_a_copy_that_somebody_wrote_to_meanwhile_is_not_trusted(place: Path, tmp
     copy.write_bytes(b"something else")
     private._trust(copy, made, source)
     assert copy.stat().st_mtime_ns != source.st_mtime_ns
+
+
+@pytest.mark.parametrize("cleared", [False, True])
+def test_what_a_process_left_that_was_killed_while_it_copied_goes(
+    place: Path, tmp_path: Path, cleared: bool
+) -> None:
+    library = tmp_path / "libsome.so"
+    library.write_bytes(b"\x7fELF" + bytes(range(256)))
+    program = (
+        "import os, shutil, signal, sys\n"
+        "from pathlib import Path\n"
+        "from polymat.runtime import private\n"
+        "def die(source, target):\n"
+        "    Path(target).write_bytes(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "shutil.copyfile = die\n"
+        "with private._copy(Path(sys.argv[1])):\n"
+        "    pass\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, str(library)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    (left,) = place.rglob("*.partial")
+    assert any(path.read_bytes() == b"half" for path in left.iterdir())
+    if cleared:
+        clear()
+    else:
+        with private._copy(library) as copy:
+            assert copy.read_bytes() == library.read_bytes()
+        wait_for_the_disk()
+        os.utime(left, (0, 0))
+        fetch_or_build(KEY, writes(b"image"))
+    assert not left.exists()
+    assert b"half" not in [path.read_bytes() for path in place.rglob("*") if path.is_file()]
 
 
 def test_a_process_with_a_damaged_copy(place: Path) -> None:

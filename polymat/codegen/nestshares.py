@@ -54,8 +54,9 @@ def team_worth(
     """
     if threshold is not None:
         return CCall("_pm_team", (most, work, Literal(f"{float(threshold)!r}")))
-    costs = [Literal(f"{each * speed!r}") for each in (cost.awake, cost.asleep)]
-    return CCall("_pm_team_paying", (most, work, *costs))
+    # Of two digits times two four are left, beside what rounding adds.
+    costs = [float(f"{each * speed:.4g}") for each in (cost.awake, cost.asleep)]
+    return CCall("_pm_team_paying", (most, work, *(Literal(f"{each!r}") for each in costs)))
 
 
 def least_worth(least: float, options: Options) -> float:

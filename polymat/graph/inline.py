@@ -106,7 +106,7 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
     if node_count(producer) + max((node_count(reader) for reader in readers), default=0) > MOST_NODES:
         return False
     reads = sum(_times_read(producer, reader) for reader in readers)
-    if reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers):
+    if reads > 1 and any(compared_as_equal(producer, reader) for reader in readers):
         return False
     if _is_computed_again(producer, readers):
         return True
@@ -149,7 +149,7 @@ def _looks_up(producer: Stage, reader: Stage) -> bool:
     return any(load.source.name == producer.name and computed_in(load.indices) for load in reader.loads())
 
 
-def _compared_as_equal(producer: Stage, reader: Stage) -> bool:
+def compared_as_equal(producer: Stage, reader: Stage) -> bool:
     """Whether a reader asks which of the producer's values equals another, the largest of a row say.
 
     The values are computed once then: the compiler may round a product and its sum once in one loop and twice

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.graph.inline import MOST_NODES, is_read_freely, node_count, substitute
+from polymat.graph.inline import (
+    MOST_NODES,
+    compared_as_equal,
+    is_read_freely,
+    node_count,
+    substitute,
+)
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.planesbeside import planes_beside
 from polymat.graph.stage import Stage
@@ -35,12 +41,12 @@ def inline_planes(pipeline: Pipeline) -> Pipeline:
 
 
 def _inlined(producer: Stage, reader: Stage) -> Stage | None:
-    """The reader with the producer's values in it; None where some would be computed more than once."""
+    """The reader with the producer's values in it; None where some would be computed or rounded twice."""
     if any(each.is_reduction or len(each.parts) != 1 or each.reads_itself for each in (producer, reader)):
         return None
     loads = [load for load in reader.loads() if load.source.name == producer.name]
     computed = any(computed_in(load.indices) for load in (*loads, *producer.loads()))
-    if computed or not is_read_freely(producer, reader):
+    if computed or not is_read_freely(producer, reader) or compared_as_equal(producer, reader):
         return None
     if node_count(producer) + node_count(reader) > MOST_NODES or not _is_read_by_planes(loads, reader):
         return None

@@ -94,3 +94,13 @@ def test_what_many_planes_read_stays() -> None:
 def test_what_an_index_chooses_stays() -> None:
     f = weighed()
     stays(function("shares", 3, pm.Select(pm.Condition(i, ">=", 1), f(c, i, j) / f(3, i, j), ALPHA)))
+
+
+def test_what_is_compared_with_another_plane_stays_and_is_rounded_alike() -> None:
+    f = weighed()
+    alike = pm.Select(pm.Condition(f(c, i, j), "==", f(3, i, j)), 1.0, 0.0) / (ALPHA * ALPHA)
+    shares = function("shares", 3, alike)
+    stays(shares)
+    one = np.random.default_rng(3).uniform(0.5, 1, size=(1, 8, 71)).astype(np.float32)
+    found = pm.compile(shares, inputs=[LAYERS])(np.repeat(one, 4, axis=0))
+    assert found.all()

@@ -48,7 +48,8 @@ def _pair(pipeline: Pipeline, place: Stage) -> PositionPair | None:
         return None
     same = (item.dims, item.target, load.indices) == (other.dims, other.target, other.target)
     same = same and (place.dims, place.box) == (extreme.dims, extreme.box)
-    if not same or not _are_alike(item, other, pipeline.context) or not _counts(then, item):
+    same = same and item.domain.equals(other.domain)
+    if not same or not _is_whole(item, place) or not _counts(then, item):
         return None
     return PositionPair(extreme.name, place.name)
 
@@ -67,9 +68,15 @@ def _starts_empty(stage: Stage) -> bool:
     return len(starts) == 1 and starts == [neutral(stage.operation, stage.dtype)]
 
 
-def _are_alike(one: Accumulation, other: Accumulation, context: Domain) -> bool:
-    """Whether two run over the same points, which are a box."""
-    return one.domain.equals(other.domain) and one.domain.assume(context).is_box()
+def _is_whole(item: Accumulation, stage: Stage) -> bool:
+    """Whether what is reduced are all points of the intervals, and goes to all results.
+
+    Where a Case leaves some out, or the intervals hold fewer results, loops over the intervals would look at
+    other elements.
+    """
+    box = dict(zip(item.dims, item.box, strict=True))
+    results = tuple(box[dim] for form in item.target for dim in form.names())
+    return results == stage.box and item.domain.equals(Domain.box(item.domain.params, item.dims, item.box))
 
 
 def _compared(condition: Condition) -> tuple[Expr, Load] | None:

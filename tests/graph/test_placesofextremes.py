@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -29,6 +30,14 @@ def test_positions_of_every_kind(kind: Any, axis: int | None) -> None:
     assert f"position place is where {pair.extreme} is" in str(pipeline)
 
 
+def first_of_rows(high: Any, condition: Any = None) -> pm.Reduction:
+    """The places of the largest elements of rows, up to one of them, and of elements that a Case leaves."""
+    place = pm.Reduction(([i], [ROWS]), ([i, k], [pm.Interval(Int, 0, high), COLUMNS]), Long, "place")
+    reduced = pm.Reduce(place(i), A(i, k), Op.ArgMax)
+    place.defn = [reduced if condition is None else pm.Case(condition, reduced)]
+    return place
+
+
 def places(
     value: Any, number: Any, *, otherwise: int = LARGEST, op: Op = Op.Min, unordered: bool = True
 ) -> Any:
@@ -43,16 +52,23 @@ def places(
     return place
 
 
+def test_positions_of_all_rows() -> None:
+    assert len(find_positions(build([first_of_rows(M - 1)])).positions) == 1
+
+
 def test_a_position_that_a_user_has_written() -> None:
     pipeline = find_positions(build([places(A(i, k), k)]))
     assert [str(each) for each in pipeline.positions] == ["place is where most is"]
 
 
-NONE = {
+NONE: dict[str, Callable[[], pm.Function]] = {
     "of another element": lambda: places(A(i, k) + 1.0, k),
     "numbers that fall": lambda: places(A(i, k), N - k),
     "another number of what is none": lambda: places(A(i, k), k, otherwise=7),
     "the last one": lambda: places(A(i, k), k, op=Op.Max),
+    "results without points": lambda: first_of_rows(M - 2),
+    "results that a Case leaves out": lambda: first_of_rows(M - 1, Condition(i, ">=", 1)),
+    "points that a Case leaves out": lambda: first_of_rows(M - 1, Condition(k, ">=", 3)),
     "NaN left out": lambda: places(A(i, k), k, unordered=False),
 }
 

@@ -144,3 +144,19 @@ def test_planes_and_rows_that_overlap() -> None:
     for shape in ((1, 1, 1), (3, 20, 5), (2, 9, 70)):
         x = np.random.default_rng(2).integers(0, 5, shape).astype("f4")
         _same(compiled, [np.argmax(x, axis) for axis in (0, 1, 2)], x)
+
+
+def test_intervals_that_hold_fewer_points_than_there_are_results() -> None:
+    """Of columns and of all points, with what a Case leaves out."""
+    a, i, j = pm.Matrix(pm.Float, "a", [M, N]), pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    rows, columns = pm.Interval(pm.Int, 0, M - 1), pm.Interval(pm.Int, 0, N - 1)
+    some = pm.Reduction(([j], [pm.Interval(pm.Int, 0, N + 1)]), ([i, j], [rows, columns]), pm.Long, "some")
+    some.defn = [pm.Reduce(some(j), a(i, j), pm.Op.ArgMax)]
+    late = pm.Reduction(([j], [columns]), ([i, j], [rows, columns]), pm.Long, "late")
+    late.defn = [pm.Case(pm.Condition(i, ">=", 2), pm.Reduce(late(j), a(i, j), pm.Op.ArgMax))]
+    compiled = pm.compile([some, late], inputs=[a])
+    none = np.iinfo(np.int64).max
+    for shape in ((3, 1), (9, 40), (40, 70)):
+        x = np.random.default_rng(4).integers(0, 4, shape).astype("f4")
+        wanted = [np.append(np.argmax(x, 0), [none, none]), np.argmax(x[2:], 0) + 2]
+        _same(compiled, wanted, x)

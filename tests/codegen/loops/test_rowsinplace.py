@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 import polymat as pm
@@ -22,6 +24,7 @@ from polymat.codegen.loops.shifted import with_shifts
 from polymat.options import Options
 from tests.codegen.loops.test_shifted import WIDE
 from tests.decide.test_skewedsteps import M, N, T, fields
+from tests.differential.under_sanitizers import clean_output
 from tests.hosts import compiling_for
 
 
@@ -58,3 +61,10 @@ def test_fields_that_change_in_place() -> None:
         for steps in (1, 3):
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11 * 4**steps)
+
+
+def test_sanitizers_find_nothing() -> None:
+    printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_inplace"])
+    assert printed.splitlines() == [
+        f"{name} {threads}" for threads in (1, 2) for name in ("fields", "means", "heat")
+    ]

@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
     expressions,
 )
 from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.options import Options
 from tests.codegen.loops.test_shifted import WIDE
@@ -36,7 +37,7 @@ def test_what_is_written_over_is_read_where_it_is() -> None:
 
     def found(value: CExpr) -> tuple[Stmt, ...] | None:
         body = Assign(Subscript(Id("y"), Id("j")), "=", value)
-        loop = For("j", Literal("0"), condition, Literal("1"), (body,), ("omp simd",))
+        loop = For("j", Literal("0"), condition, Literal("1"), (body,), (VECTORS,))
         return with_shifts([loop], types, scalars=(), distinct=["z"], same=["x"])
 
     made = found(times)

@@ -10,7 +10,7 @@ from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Load, Variable
-from polymat.lang.types import Long
+from polymat.lang.types import STORED, Long
 from polymat.poly.residues import remainder, taking_turns
 
 PERIODS = (2, 4)  # points that take turns; of more, blocks of vectors do not fit the registers
@@ -61,10 +61,13 @@ def _inlined(producer: Stage, reader: Stage) -> Stage | None:
 def _turns(producer: Stage) -> tuple[Part, ...]:
     """The parts of a stage that take turns along its rows, by remainder; none of any other stage.
 
-    Each reads elements of one type at half the place, or a quarter of it.
+    Each reads elements of one type at half the place, or a quarter of it.  No row holds values of a type that
+    nothing is computed in, which are rounded point by point.
     """
     count, dim = len(producer.parts), producer.dims[-1] if producer.dims else ""
-    if count not in PERIODS or producer.is_reduction or producer.reads_itself or producer.dtype.kind != "f":
+    if count not in PERIODS or producer.is_reduction or producer.reads_itself:
+        return ()
+    if producer.dtype.kind != "f" or producer.dtype in STORED:
         return ()
     loads = producer.loads()
     if not all(load.dtype == producer.dtype and _is_divided(load, dim, count) for load in loads):

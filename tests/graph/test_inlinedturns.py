@@ -106,3 +106,13 @@ def test_a_reader_with_other_turns_stays() -> None:
     twice = by_turns(EVEN, ODD)
     cases = [pm.Case(pm.Condition(j % 4, "==", k), FINE(i, j) * k - twice(i, j)) for k in range(4)]
     stays(function("less", *cases))
+
+
+def test_what_is_rounded_point_by_point_stays() -> None:
+    fine, coarse = pm.Image(pm.Half, "fine", [N, M]), pm.Image(pm.Half, "coarse", [N, M // 2 + 1])
+    spans = [pm.Interval(pm.Int, 0, N - 1), pm.Interval(pm.Int, 0, M - 1)]
+    twice, less = (pm.Function(([i, j], spans), pm.Half, name) for name in ("twice", "less"))
+    values = coarse(i, j // 2), coarse(i, j // 2) * 0.5
+    twice.defn = [pm.Case(pm.Condition(j % 2, "==", k), value) for k, value in enumerate(values)]
+    less.defn = [fine(i, j) - twice(i, j)]
+    stays(less)

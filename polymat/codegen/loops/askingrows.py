@@ -15,7 +15,6 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
-    Ternary,
     expressions,
 )
 from polymat.codegen.c.rows import read_of
@@ -40,18 +39,12 @@ def asking_rows(statements: Sequence[Stmt], requests: Requests, element_bytes: i
 def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
     if (span := straight_range(loop)) is None:
         return None
-    rows = [*_rows(loop)]
-    line, ahead = LINE_BYTES // element_bytes, requests.bytes // element_bytes
+    line = LINE_BYTES // element_bytes
     low, high, near, behind, strip = (Id(name) for name in (LOW, HIGH, NEAR, BEHIND, STRIP))
-    length, distance = CBinary("-", behind, low), Literal(str(ahead))
-    here = [each for row in rows for each in requests.here(row, loop.variable, ahead)]
-    there = [
-        each for row in rows for each in requests.there(row, loop.variable, CBinary("-", length, distance))
-    ]
-    if not here:
+    row = requests.split(_rows(loop), loop.variable, low, behind, requests.bytes // element_bytes)
+    if not row.here:
         return None
     whole = CBinary("*", CBinary("/", CBinary("-", high, low), Literal(str(line))), Literal(str(line)))
-    first = Ternary(CBinary(">", length, distance), CBinary("-", behind, distance), low)
     part = replace(
         loop, start=strip, condition=CBinary("<", Id(loop.variable), CBinary("+", strip, Literal(str(line))))
     )
@@ -66,9 +59,9 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
             Declare("const ptrdiff_t", LOW, span[0]),
             Declare("const ptrdiff_t", HIGH, span[1]),
             Declare("const ptrdiff_t", BEHIND, CBinary("+", low, whole)),
-            Declare("const ptrdiff_t", NEAR, first),
-            strips(low, near, here),
-            strips(near, behind, there),
+            Declare("const ptrdiff_t", NEAR, row.near),
+            strips(low, near, row.here),
+            strips(near, behind, row.there),
             replace(loop, start=behind, condition=CBinary("<", Id(loop.variable), high)),
         )
     )

@@ -27,7 +27,6 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
-    Ternary,
 )
 from polymat.codegen.c.lanes import row_sums
 from polymat.codegen.c.rows import RowTypes, read_of
@@ -123,15 +122,11 @@ class _Sums:
         """The loop in two parts: near its end the next block's rows are asked for, from their begin on."""
         ahead = requests.bytes // self.types.size * self.types.lanes
         low, behind, near, i = Id(LOW), Id(BEHIND), Id(NEAR), Id(variable)
-        length, distance = CBinary("-", behind, low), Literal(str(ahead))
-        first = Ternary(CBinary(">", length, distance), CBinary("-", behind, distance), low)
-        back = CBinary("-", length, distance)
-        elements = list(dict.fromkeys(factor for factors in self.factors for factor in factors))
-        here = tuple(each for e in elements for each in requests.here(e, variable, ahead))
-        there = tuple(each for e in elements for each in requests.there(e, variable, back))
-        yield Declare("const ptrdiff_t", NEAR, first)
-        yield For(variable, low, CBinary("<", i, near), self.types.lanes_text, (*here, *whole))
-        yield For(variable, near, CBinary("<", i, behind), self.types.lanes_text, (*there, *whole))
+        elements = dict.fromkeys(factor for factors in self.factors for factor in factors)
+        row = requests.split(elements, variable, low, behind, ahead)
+        yield Declare("const ptrdiff_t", NEAR, row.near)
+        yield For(variable, low, CBinary("<", i, near), self.types.lanes_text, (*row.here, *whole))
+        yield For(variable, near, CBinary("<", i, behind), self.types.lanes_text, (*row.there, *whole))
 
     def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
         return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))

@@ -5,7 +5,7 @@ Hardware prefetch follows few rows at a time, no further than a page, and not ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from polymat.codegen.c.ctree import (
     CBinary,
@@ -25,6 +25,15 @@ from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.toandfro import backwards
 from polymat.dataclass import dataclass
 from polymat.plan.loops import LoopPlan
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRow:
+    """A row in two parts.  near: where the second begins.  here, there: what a point of either asks for."""
+
+    near: CExpr
+    here: tuple[Stmt, ...]
+    there: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +61,27 @@ class Requests:
         arrays = frozenset(map(bodies.array, coming))
         return Requests(arrays, bodies.index_name(along), further, plan.requests)
 
-    def here(self, element: CExpr, variable: str, ahead: int) -> Iterator[Stmt]:
+    def split(
+        self, elements: Iterable[CExpr], variable: str, low: CExpr, behind: CExpr, ahead: int
+    ) -> SplitRow:
+        """A row, near whose end the rows of the next block are asked for, from their begin on.
+
+        elements: what is read at a point.  low, behind: the ends.  ahead: by how many elements.
+        """
+        length, distance = CBinary("-", behind, low), Literal(str(ahead))
+        near = Ternary(CBinary(">", length, distance), CBinary("-", behind, distance), low)
+        each = list(elements)
+        here = tuple(asked for e in each for asked in self._here(e, variable, ahead))
+        back = CBinary("-", length, distance)
+        return SplitRow(near, here, tuple(asked for e in each for asked in self._there(e, variable, back)))
+
+    def _here(self, element: CExpr, variable: str, ahead: int) -> Iterator[Stmt]:
         """Ask for what is so many elements ahead in the same row."""
         if self._is_asked(element):
             point = CBinary("+", Id(variable), Literal(str(ahead)))
             yield _request(substituted(element, {Id(variable): point}))
 
-    def there(self, element: CExpr, variable: str, back: CExpr) -> Iterator[Stmt]:
+    def _there(self, element: CExpr, variable: str, back: CExpr) -> Iterator[Stmt]:
         """Ask for what is so many elements back in the same row of the next block."""
         if self._is_asked(element):
             other, point = CBinary("+", Id(self.block), self.further), CBinary("-", Id(variable), back)

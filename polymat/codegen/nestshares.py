@@ -54,9 +54,8 @@ def team_worth(
     """
     if threshold is not None:
         return CCall("_pm_team", (most, work, Literal(f"{float(threshold)!r}")))
-    # Of two digits times two four are left, beside what rounding adds.
-    costs = [float(f"{each * speed:.4g}") for each in (cost.awake, cost.asleep)]
-    return CCall("_pm_team_paying", (most, work, *(Literal(f"{each!r}") for each in costs)))
+    costs = [Literal(f"{each!r}") for each in cost.worth(speed)]
+    return CCall("_pm_team_paying", (most, work, *costs))
 
 
 def least_worth(least: float, options: Options) -> float:
@@ -108,7 +107,7 @@ class Shares:
         threads, threshold = Id("_pm_threads"), self.options.parallel_threshold
         if threshold is not None:
             return Ternary(CBinary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
-        return CCall("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake * speed!r}")))
+        return CCall("_pm_team_pieces", (threads, work, Literal(f"{self.cost.worth(speed)[0]!r}")))
 
     def team(self, work: CExpr, speed: float = 1.0) -> CExpr:
         """The threads that some work is worth now, of vectorised loops where nothing else is said."""
@@ -117,7 +116,7 @@ class Shares:
     def least_work(self, speed: float) -> float:
         """Work below which the calling thread is alone, however many threads there are."""
         threshold = self.options.parallel_threshold
-        return self.cost.awake * speed if threshold is None else float(threshold)
+        return self.cost.worth(speed)[0] if threshold is None else float(threshold)
 
     def run(
         self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, scratch: ThreadScratch

@@ -137,8 +137,8 @@ def _team(
     threshold = options.parallel_threshold
     if threshold is not None:
         return 1 if work < threshold else threads
-    speed = cost.speed([stage.name for stage in stages], BLOCKS)
-    return threads if work * (threads - 1) >= cost.awake * speed * threads else 1
+    awake, _ = cost.worth(cost.speed([stage.name for stage in stages], BLOCKS))
+    return threads if work * (threads - 1) >= awake * threads else 1
 
 
 def _work(stage: Stage, sizes: Mapping[str, int]) -> float:

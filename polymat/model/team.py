@@ -36,7 +36,14 @@ class TeamCost:
     @property
     def least(self) -> float:
         """Work of a call that is worth no region, whichever of its groups does it."""
-        return self.awake * min((1 / self.lanes, *(speed for _, speed in self.speeds)))
+        return self.worth(min((1 / self.lanes, *(speed for _, speed in self.speeds))))[0]
+
+    def worth(self, speed: float) -> tuple[float, float]:
+        """Work at some speed that takes as long as a region whose threads wait for it, or are asleep.
+
+        To four digits: those of two times two, without what rounding adds to them in C.
+        """
+        return float(f"{self.awake * speed:.4g}"), float(f"{self.asleep * speed:.4g}")
 
 
 UNKNOWN = TeamCost(100_000.0, 1_000_000.0, 25_000.0, 4)  # of a machine that nothing is known about

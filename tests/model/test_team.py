@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from polymat.machine.model import Machine
-from polymat.model.team import sharing_seconds, team_cost
+from polymat.model.team import TeamCost, sharing_seconds, team_cost
 
 MACHINE = Machine(
     "test",
@@ -45,9 +45,15 @@ def test_sharing_costs_what_was_measured_and_more_than_a_region_otherwise() -> N
     assert team_cost(measured).meeting == team_cost(MACHINE).meeting
 
 
+def test_what_work_is_worth_has_four_digits() -> None:
+    cost = TeamCost(38_000.0, 1_900_000.0, 9_500.0, 4)
+    assert 1_900_000.0 * 1.1 != 2_090_000.0
+    assert cost.worth(1.1) == (41_800.0, 2_090_000.0)
+
+
 def test_groups_have_the_speed_that_is_predicted() -> None:
     cost = team_cost(MACHINE, {("f", "g"): 3.0, ("h",): 0.1})
     assert cost.speed(("f", "g"), 1.0) == 3.0
     assert cost.speed(("f",), 1.0) == 1.0
-    assert cost.least == pytest.approx(0.1 * cost.awake)
+    assert cost.least == pytest.approx(0.1 * cost.awake) == cost.worth(0.1)[0]
     assert team_cost(MACHINE).least == cost.awake / cost.lanes

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import CFunction, Structure
+from polymat.codegen.fillers import GIVEN
 from polymat.codegen.given import with_structures
 from polymat.codegen.program import Program
 from polymat.codegen.shortened import in_parts, lines_over
@@ -22,27 +23,44 @@ Parts: TypeAlias = Mapping[str, tuple[tuple[CFunction, ...], tuple[Structure, ..
 def within_limits(program: Program) -> Program:
     """The program with functions in parts where they would be too long, and structures of their parameters.
 
-    Those that C programs call keep theirs.
+    Those that C programs call keep theirs.  What fills structures makes functions longer, which are cut once
+    more where they are given none themselves.
     """
+    once, over = _shortened(program)
+    if not over:
+        return once
+    again, left = _shortened(once)
+    return again if left < over else once
+
+
+def _shortened(program: Program) -> tuple[Program, int]:
+    """The program with functions in parts, and by how many lines its functions are too long then."""
     functions = program.file.functions
-    parts: Parts = {each.name: in_parts(each, MOST_LINES) for each in functions}
+    taken = frozenset(each.name for each in functions)
+    whole = {each.name for each in functions if any(of.name == GIVEN for of in each.parameters)}
+    parts: Parts = {
+        each.name: ((each,), ()) if each.name in whole else in_parts(each, MOST_LINES, taken)
+        for each in functions
+    }
     made, structures = _given(functions, parts)
+    over = _over(parts, made)
     for share in SHORTER:
-        over = _over(parts, made)
-        again = {each.name: in_parts(each, int(MOST_LINES * share)) for each in functions if over[each.name]}
-        if not again:
+        long = [each for each in functions if over[each.name] and each.name not in whole]
+        if not long:
             break
+        again = {each.name: in_parts(each, int(MOST_LINES * share), taken) for each in long}
         trial = _given(functions, {**parts, **again})
         less = _over({**parts, **again}, trial[0])
         better = {name: found for name, found in again.items() if less[name] < over[name]}
         parts = {**parts, **better}
         made, structures = trial if len(better) == len(again) else _given(functions, parts)
+        over = {**over, **{name: less[name] for name in better}}
     if made is functions:
-        return program
+        return program, 0
     left = [each for _, types in parts.values() for each in types]
     groups = tuple(tuple(each for name in names for each in _names(parts, name)) for names in program.groups)
-    file = replace(program.file, functions=made, structures=(*left, *structures))
-    return replace(program, file=file, groups=groups)
+    file = replace(program.file, functions=made, structures=(*program.file.structures, *left, *structures))
+    return replace(program, file=file, groups=groups), sum(over.values())
 
 
 def _given(

@@ -14,7 +14,7 @@ count as one line there, so that a block of registers stays whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -40,17 +40,21 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.freenames import free_of, with_values
 from polymat.codegen.c.pointing import KnownName, known_in
 from polymat.codegen.c.render import function_text
+from polymat.codegen.c.scopes import every
 from polymat.codegen.partruns import HEAD, Rules, Run, best_run, has_loops_within, is_long, lines_of
 from polymat.codegen.unrolled import rolled_lines
 
 LEFT = "_pm_left"
+SUM = "_pm_sum_"
 
 
-def in_parts(function: CFunction, most: int) -> tuple[tuple[CFunction, ...], tuple[Structure, ...]]:
-    """The function behind those of its parts, and the types of what they leave."""
+def in_parts(
+    function: CFunction, most: int, names: Collection[str] = ()
+) -> tuple[tuple[CFunction, ...], tuple[Structure, ...]]:
+    """The function behind those of its parts, and the types of what they leave; names: of other functions."""
     if not lines_over(function, most):
         return (function,), ()
-    parts = FunctionCutter(function, most)
+    parts = FunctionCutter(function, most, names)
     return parts.functions(), tuple(parts.structures)
 
 
@@ -71,12 +75,14 @@ def lines_over(function: CFunction, most: int) -> int:
 class FunctionCutter:
     """Cuts one function."""
 
-    def __init__(self, function: CFunction, most: int) -> None:
+    def __init__(self, function: CFunction, most: int, names: Collection[str] = ()) -> None:
         self.function, self.most = function, most
+        self.stem = function.name if function.static or self._is_ours else "_pm_call"
+        self.earlier = sum(1 for each in names if each.startswith(f"{self.stem}_part"))
         self.rules = Rules(most, ends=function.returns == "int", whole=not function.runs_others)
         self.made: list[CFunction] = []
         self.structures: list[Structure] = []
-        self.sums = 0
+        self.sums = sum(1 for each in every(function.body) if getattr(each, "name", "").startswith(SUM))
 
     def functions(self) -> tuple[CFunction, ...]:
         """The parts, and the function that calls them."""
@@ -149,7 +155,7 @@ class FunctionCutter:
             trial = replace(statement, value=longer)
             if lines_of(trial, depth) > self.most // 3 and total is not first:
                 self.sums += 1
-                name = f"_pm_sum_{self.sums}"
+                name = f"{SUM}{self.sums}"
                 found.append(Declare("const double", name, total))
                 longer = CBinary("+", Id(name), term)
             total = longer
@@ -157,9 +163,8 @@ class FunctionCutter:
 
     def _cut(self, statements: Sequence[Stmt], run: Run, known: Mapping[str, KnownName]) -> list[Stmt]:
         """The statements with the call of a part in place of a run."""
-        number = len(self.made) + 1
-        stem = self.function.name if self.function.static or self._is_ours else "_pm_call"
-        name = f"{stem}_part{number}"
+        number = self.earlier + len(self.made) + 1
+        name = f"{self.stem}_part{number}"
         body = list(statements[run.begin : run.end])
         alone = len(run.left) == 1 and not run.fails
         types = {each: _kept(known[each].ctype) for each in run.left}

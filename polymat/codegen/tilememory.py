@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal
+from polymat.codegen.c.ctree import CBinary, CExpr, Literal
 from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.loops.work import times_extents
 from polymat.codegen.memory.pads import Pad
 from polymat.codegen.privates import clear_and_merge
 from polymat.codegen.tilerun import Private
@@ -27,10 +28,7 @@ def _scratchpad(stages: StageWriter, name: str, place: str) -> Pad:
 
 def _count(stages: StageWriter, name: str) -> CExpr:
     """How many elements an array has."""
-    count: CExpr = Literal("1.0")
-    for extent in stages.storage[name].extents:
-        count = CBinary("*", count, CCall("_pm_extent", (stages.size(extent),)))
-    return count
+    return times_extents(1, stages.storage[name].extents, stages.size)
 
 
 def accumulated(stages: StageWriter, plan: TilePlan, member: Member) -> Private:

@@ -313,3 +313,13 @@ def test_ends_of_a_function_without_a_result_stay_in_its_last_parts() -> None:
 def test_scopes_of_nothing_have_no_parts() -> None:
     """As beside ways of many names, for which there is less than no room."""
     assert best_run([], {}, 1, Rules(14)) is None
+
+
+def test_parts_of_what_was_cut_before_have_names_of_their_own() -> None:
+    """A function that is cut again keeps its earlier parts."""
+    before, _ = in_parts(entry(), 20)
+    names = {each.name for each in before}
+    after, _ = in_parts(replace(before[-1], body=entry().body), 16, names)
+    assert len(after) > 1
+    assert names.isdisjoint(each.name for each in after[:-1])
+    assert after[-1].name == before[-1].name

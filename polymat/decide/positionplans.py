@@ -46,7 +46,9 @@ class PositionPlanner:
         reduced = extreme.accumulations[0].reduced_dims
         if not extreme.dims:
             return self._blocks(pair, loops, extreme, place) if len(reduced) <= MOST_DIMS else None
-        by_rows = loops[extreme.name].kind == "row" and len(reduced) == 1
+        # gcc 12 takes a minute for vectors of bytes that comparisons of wider real numbers choose.
+        slow = extreme.dtype.kind == "f" and place.dtype.size == 1
+        by_rows = loops[extreme.name].kind == "row" and len(reduced) == 1 and not slow
         return self._rows(pair, loops, extreme) if by_rows else None
 
     def _loops(self, stage: Stage) -> LoopPlan:

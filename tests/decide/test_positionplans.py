@@ -37,6 +37,17 @@ def test_one_group_of_both(output: Any, kind: str) -> None:
         assert not any(isinstance(each, PositionPlan) for each in plans(output, **left_out))
 
 
+@pytest.mark.parametrize(("element", "joined"), [(pm.Double, False), (pm.Short, True)])
+def test_bytes_that_number_real_numbers_are_found_apart(element: Any, joined: bool) -> None:
+    """A compiler takes long for both in one loop."""
+    B = pm.Matrix(element, "B", [M, N])
+    i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    rows, columns = (pm.Interval(pm.Int, 0, size - 1) for size in (M, N))
+    place = pm.Reduction(([j], [columns]), ([i, j], [rows, columns]), pm.UChar, "place")
+    place.defn = [pm.Reduce(place(j), B(i, j), pm.Op.ArgMax)]
+    assert any(isinstance(each, PositionPlan) for each in plans(place)) == joined
+
+
 def test_naive_has_two_loops_by_the_names_of_the_user() -> None:
     explained = str(pm.compile(v.argmax().named("place"), options=pm.Options.naive()).explain())
     assert "_within" not in explained

@@ -34,19 +34,7 @@ def prepare_scipy(task: Task) -> Prepared:
 
 
 def prepare_mkl(task: Task) -> Prepared:
-    """`mkl_sparse_d_mv`, after `mkl_sparse_optimize`, which is not timed and copies the matrix.
-
-    Calls read that copy alone, in a form of MKL's own, so that a new matrix takes all of it again.
-    """
-    return _mkl(task, copied=True)
-
-
-def prepare_mkl_as_given(task: Task) -> Prepared:
-    """`mkl_sparse_d_mv` of the arrays as they are at each call."""
-    return _mkl(task, copied=False)
-
-
-def _mkl(task: Task, *, copied: bool) -> Prepared:
+    """`mkl_sparse_d_mv`, after `mkl_sparse_optimize`, which is not timed."""
     if not _is_product(task):
         raise MissingError(f"no sparse matrix in {task.problem}")
     library = ctypes.CDLL(str(mkl_file()))
@@ -56,9 +44,8 @@ def _mkl(task: Task, *, copied: bool) -> Prepared:
     ends = (_pointer(row), ctypes.c_void_p(row.ctypes.data + row.itemsize))
     arguments = (ctypes.byref(handle), FROM_ZERO, *shape, *ends, _pointer(column), _pointer(value))
     _succeed(library.mkl_sparse_d_create_csr(*arguments))
-    if copied:
-        _succeed(library.mkl_sparse_set_mv_hint(handle, NO_TRANSPOSE, described, CALLS))
-        _succeed(library.mkl_sparse_optimize(handle))
+    _succeed(library.mkl_sparse_set_mv_hint(handle, NO_TRANSPOSE, described, CALLS))
+    _succeed(library.mkl_sparse_optimize(handle))
 
     def call() -> Array:
         y = np.empty(len(row) - 1)

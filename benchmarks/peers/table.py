@@ -47,7 +47,6 @@ _PEERS = {
     "LAPACK of MKL": ("lapack:prepare_mkl", True),
     "SciPy, sparse": ("sparse_libraries:prepare_scipy", False),
     "MKL, sparse": ("sparse_libraries:prepare_mkl", True),
-    "MKL, as given": ("sparse_libraries:prepare_mkl_as_given", True),
     "Halide": ("halide_images:prepare", True),
     "OpenCV": ("opencv_images:prepare", True),
     "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),

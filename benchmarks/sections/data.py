@@ -29,9 +29,7 @@ SECTIONS = (
         name="data",
         title="Counting, sparse products, looking up, and steps over time",
         cases=cases,
-        rivals={
-            "polymat": ("NumPy", "Numba, data", "OpenCV", "SciPy, sparse", "MKL, sparse", "MKL, as given")
-        },
+        rivals={"polymat": ("NumPy", "Numba, data", "OpenCV", "SciPy, sparse", "MKL, sparse")},
         goals=(
             "histograms three times NumPy, level with the best",
             "CSR times vector 1.3 times SciPy on one thread, level with MKL",

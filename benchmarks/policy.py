@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ COPIED = 0.7  # of the operands of random schemes are copied
 NEARLY = 1.2  # times the cycles of the quickest register block
 MOST_LEVELS = 2  # of tiles of a dimension
 NEAR = 1.10
+T = TypeVar("T")
 MOST_DRAWS = 20  # for each random scheme: some contractions have fewer different ones than are asked for
 
 
@@ -156,7 +157,7 @@ def judged(name: str, case: Case, count: int, policy: Any, machine: Machine) -> 
         calls.append(lambda compiled=compiled, out=result: compiled(*case.task.arrays.values(), out=out))  # type: ignore[misc]
         progress(".")
     texts = [str(scheme) for scheme in schemes]
-    kind = "contraction" if name in CONTRACTIONS else "convolution"
+    kind = kind_of(name)
     return Judged(name, kind, case.flops, count, choosing, texts, timed(calls), about(machine))
 
 
@@ -174,17 +175,22 @@ def _chosen(
     return name, plan.scheme, Modelled.of(*where), choosing
 
 
-def read_judged(path: Path, conditions: Mapping[str, Any]) -> dict[str, Judged]:
+def kind_of(name: str) -> str:
+    """What a case is."""
+    return "contraction" if name in CONTRACTIONS else "convolution"
+
+
+def read_cases(path: Path, conditions: Mapping[str, Any], made: Callable[..., T]) -> dict[str, T]:
     """The cases of a file, which has to be of these conditions."""
     if not path.exists():
         return {}
     kept = json.loads(path.read_text())
     if kept["conditions"] != conditions:
         raise SystemExit(f"{path} is of {kept['conditions']}, not of {conditions}: name another file")
-    return {name: Judged(**values) for name, values in kept["cases"].items()}
+    return {name: made(**values) for name, values in kept["cases"].items()}
 
 
-def write_judged(path: Path, conditions: Mapping[str, Any], cases: Mapping[str, Judged]) -> None:
+def write_cases(path: Path, conditions: Mapping[str, Any], cases: Mapping[str, Any]) -> None:
     """Replace the file."""
     beside = path.with_name(f"{path.name}.part")
     every = {name: asdict(each) for name, each in cases.items()}
@@ -207,7 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(argv)
     machine = calibrated_machine()
     conditions = {"policy": asked.policy, "flops": asked.flops, "machine": about(machine)["machine"]}
-    kept = read_judged(asked.output, conditions)
+    kept = read_cases(asked.output, conditions, Judged)
     print("| case | GFLOP/s | best of all | choice / best | choosing | best |")
     print("| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
     for name, make in every_case(asked.flops):
@@ -215,7 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         if name not in kept or kept[name].random < asked.random:
             kept[name] = judged(name, make(), asked.random, asked.policy, machine)
-            write_judged(asked.output, conditions, kept)
+            write_cases(asked.output, conditions, kept)
         print(kept[name].row(), flush=True)
     for kind in ("contraction", "convolution"):
         found = [each for each in kept.values() if each.kind == kind and asked.only in each.name]

@@ -11,10 +11,9 @@ case, and a later run goes on behind it, with the same budget, threads, operatio
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,8 @@ import numpy as np
 import polymat as pm
 from benchmarks.cases import Case, Judge
 from benchmarks.machinetext import about
-from benchmarks.policy import every_case
+from benchmarks.policy import every_case, kind_of, read_cases, write_cases
 from benchmarks.problems import describe
-from benchmarks.sections.contractions import CONTRACTIONS
 from polymat.driver import compile_request, request_of
 from polymat.runtime.calibration import calibrated_machine
 from polymat.search.clock import LAST_ROUNDS, TrueClock, calls_of, compared
@@ -82,9 +80,8 @@ def gain(name: str, case: Case, budget: str, threads: int) -> Gain:
         times = _timed(name, case, (default, found.compiled), threads)
     ratio, before, since = times
     faults = sum(bool(trial.fault) and trial.fault != "its code is known" for trial in found.trials)
-    kind = "contraction" if name in CONTRACTIONS else "convolution"
     text = "" if chosen is None else str(chosen)
-    where = about(calibrated_machine())
+    where, kind = about(calibrated_machine()), kind_of(name)
     return Gain(
         name, kind, case.flops, len(found.trials), faults, found.gain, before, since, ratio, text, where
     )
@@ -117,24 +114,6 @@ def summary(found: Sequence[Gain]) -> Iterator[str]:
             )
 
 
-def read_gains(path: Path, conditions: Mapping[str, Any]) -> dict[str, Gain]:
-    """The cases of a file, which has to be of these conditions."""
-    if not path.exists():
-        return {}
-    kept = json.loads(path.read_text())
-    if kept["conditions"] != conditions:
-        raise SystemExit(f"{path} is of {kept['conditions']}, not of {conditions}: name another file")
-    return {name: Gain(**values) for name, values in kept["cases"].items()}
-
-
-def write_gains(path: Path, conditions: Mapping[str, Any], cases: Mapping[str, Gain]) -> None:
-    """Replace the file."""
-    beside = path.with_name(f"{path.name}.part")
-    every = {name: asdict(each) for name, each in cases.items()}
-    beside.write_text(json.dumps({"conditions": conditions, "cases": every}, indent=1) + "\n")
-    beside.replace(path)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row a case, and what all of them come to."""
     parser = argparse.ArgumentParser(
@@ -149,16 +128,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(argv)
     machine = about(calibrated_machine())["machine"]
     conditions = {"budget": asked.budget, "threads": asked.threads, "flops": asked.flops, "machine": machine}
-    kept = read_gains(asked.output, conditions)
+    kept = read_cases(asked.output, conditions, Gain)
     print("| case | GFLOP/s | tuned | gain | the search's own | trials | choice |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
-    cases = [(name, make) for name, make in every_case(asked.flops) if asked.only in name]
-    for name, make in cases[:: asked.every]:
+    cases = [(name, make) for name, make in every_case(asked.flops) if asked.only in name][:: asked.every]
+    for name, make in cases:
         if name not in kept:
             kept[name] = gain(name, make(), asked.budget, asked.threads)
-            write_gains(asked.output, conditions, kept)
+            write_cases(asked.output, conditions, kept)
         print(kept[name].row(), flush=True)
-    print("", *summary([*kept.values()]), sep="\n")
+    print("", *summary([kept[name] for name, _ in cases]), sep="\n")
     return 0
 
 

@@ -75,13 +75,12 @@ class _Initializer:
 def _initializer(made: Any) -> Any:
     """`__init__` of a class, which puts each value into its slot."""
     known = fields(made)
-    kinds = tuple(_kind(made, field) for field in known)
-    slots: list[Any] = [getattr(made, field.name, None) for field in known]
-    puts: list[Any] = [
-        slot.__set__ if kind[-1] else partial(_put_by_name, field.name)
-        for field, kind, slot in zip(known, kinds, slots, strict=True)
+    kinds = tuple(map(_kind, known))
+    puts = [_put(made, field.name) for field in known]
+    defaults = [
+        _FACTORY if kind == "factory" else field.default
+        for field, (_, kind) in zip(known, kinds, strict=True)
     ]
-    defaults = [_FACTORY if kind[1] == "factory" else f.default for f, kind in zip(known, kinds, strict=True)]
     maker = _maker(kinds, hasattr(made, "__post_init__"))
     found = maker(_FACTORY, *puts, *defaults, *(field.default_factory for field in known))
     names = tuple(field.name for field in known if field.init)
@@ -95,11 +94,16 @@ def _initializer(made: Any) -> Any:
     return method
 
 
-def _kind(made: Any, field: Any) -> tuple[bool, str, bool]:
-    """What an initializer does for a field: takes it, has a default of this kind, and puts it into a slot."""
+def _kind(field: Any) -> tuple[bool, str]:
+    """What an initializer does for a field: whether it takes it, and what kind of a default it has."""
     kind = "default" if field.default is not MISSING else ""
-    kind = "factory" if field.default_factory is not MISSING else kind
-    return field.init, kind, hasattr(type(getattr(made, field.name, None)), "__set__")
+    return field.init, "factory" if field.default_factory is not MISSING else kind
+
+
+def _put(made: Any, name: str) -> Any:
+    """Puts the value of a field into its slot, or where values without one have it."""
+    slot: Any = getattr(made, name, None)
+    return slot.__set__ if hasattr(type(slot), "__set__") else partial(_put_by_name, name)
 
 
 def _put_by_name(name: str, value: Any, found: Any) -> None:
@@ -108,13 +112,13 @@ def _put_by_name(name: str, value: Any, found: Any) -> None:
 
 # Of the kinds of fields alone: some dozens stand for all classes.
 @cache
-def _maker(kinds: tuple[tuple[bool, str, bool], ...], ends: bool) -> Any:
+def _maker(kinds: tuple[tuple[bool, str], ...], ends: bool) -> Any:
     """Makes an initializer of values that put, of defaults, and of what makes some.
 
     Its parameters are named by their places; ends: it calls `__post_init__` last.
     """
     given, body = [], []
-    for k, (init, kind, _) in enumerate(kinds):
+    for k, (init, kind) in enumerate(kinds):
         value = f"x{k}" if init else f"default{k}"
         if kind == "factory":
             value = f"factory{k}() if x{k} is missing else x{k}" if init else f"factory{k}()"

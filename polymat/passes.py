@@ -130,106 +130,107 @@ def _scheduled(pipeline: Pipeline, job: Job) -> Schedule:
     return level
 
 
+def _rewrite(name: str, why: str, *run: Any) -> Pass:
+    """A pass from one pipeline to another one; run: as in `Pass`, with what follows there."""
+    return Pass(name, "graph", Pipeline, Pipeline, why, *run)
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("built", "built", Request, Pipeline, "frozen stages with exact domains, checked", build_stages),
-    Pass("turn", "graph", Pipeline, Pipeline, "inputs by columns are their transposes by rows", turn),
-    Pass("pitch", "graph", Pipeline, Pipeline, "inputs with rows apart are parts of larger arrays", pitch),
-    Pass(
-        *("bands", "graph", Pipeline, Pipeline),
+    _rewrite("turn", "inputs by columns are their transposes by rows", turn),
+    _rewrite("pitch", "inputs with rows apart are parts of larger arrays", pitch),
+    _rewrite(
+        "bands",
         "recurrences over time take several steps at a time, in bands or one behind another, where it pays",
         *(take_bands, _tiled),
     ),
-    Pass(
-        *("slices", "graph", Pipeline, Pipeline),
-        *("recurrences take all steps of one slice before the next one, where it pays", take_slices, _tiled),
+    _rewrite(
+        "slices",
+        "recurrences take all steps of one slice before the next one, where it pays",
+        *(take_slices, _tiled),
     ),
-    Pass(
-        *("sections", "graph", Pipeline, Pipeline),
-        *("functions that need each other run step by step, in a pipeline of their own", alone(in_sections)),
+    _rewrite(
+        "sections",
+        "functions that need each other run step by step, in a pipeline of their own",
+        alone(in_sections),
     ),
-    Pass(
-        *("names", "graph", Pipeline, Pipeline),
-        *("a reduced dimension has a name that no dimension of the result has", alone(separate_names)),
+    _rewrite(
+        "names", "a reduced dimension has a name that no dimension of the result has", alone(separate_names)
     ),
-    Pass(
-        *("terms", "graph", Pipeline, Pipeline, "sums run over the points alone whose terms a Select keeps"),
-        alone(leave_out_terms),
-    ),
-    Pass(
-        *("share", "graph", Pipeline, Pipeline, "stages with the same definition are computed once"),
+    _rewrite("terms", "sums run over the points alone whose terms a Select keeps", alone(leave_out_terms)),
+    _rewrite(
+        "share",
+        "stages with the same definition are computed once",
         *(alone(share_common_stages), lambda options: options.share),
     ),
-    Pass(
-        *("samples", "graph", Pipeline, Pipeline),
-        *("of sums of which a few results are kept only those are computed", alone(compute_kept_samples)),
-        lambda options: options.inline,
+    _rewrite(
+        "samples",
+        "of sums of which a few results are kept only those are computed",
+        *(alone(compute_kept_samples), lambda options: options.inline),
     ),
-    Pass(
-        *("products", "graph", Pipeline, Pipeline),
-        *("products of several arrays run in the quickest order, common factors taken out", order),
-        lambda options: options.reassociate,
+    _rewrite(
+        "products",
+        "products of several arrays run in the quickest order, common factors taken out",
+        *(order, lambda options: options.reassociate),
     ),
-    Pass(
-        "cascades", "graph", Pipeline, Pipeline, "filters in a row become one where that pays", join_filters
-    ),
-    Pass("blocks", "graph", Pipeline, Pipeline, "long filters run by transforms of blocks", filter_blocks),
-    Pass(
-        "phases", "graph", Pipeline, Pipeline, "interpolation by known taps goes phase by phase", split_phases
-    ),
-    Pass(
-        *("transforms", "graph", Pipeline, Pipeline),
+    _rewrite("cascades", "filters in a row become one where that pays", join_filters),
+    _rewrite("blocks", "long filters run by transforms of blocks", filter_blocks),
+    _rewrite("phases", "interpolation by known taps runs phase by phase", split_phases),
+    _rewrite(
+        "transforms",
         "sums of waves become transforms that a library has, and a pass behind them",
         replace_waves,
     ),
-    Pass(
-        *("inline", "graph", Pipeline, Pipeline),
-        *("point-wise stages are put into those that read them", inline, lambda options: options.inline),
+    _rewrite(
+        "inline",
+        "point-wise stages are put into the stages that read them",
+        *(inline, lambda options: options.inline),
     ),
-    Pass(
-        *("inlined_terms", "graph", Pipeline, Pipeline),
-        *("terms, of what was put into sums", alone(leave_out_terms), lambda options: options.inline),
+    _rewrite(
+        "inlined_terms",
+        "the same as terms, for what was put into sums",
+        *(alone(leave_out_terms), lambda options: options.inline),
     ),
-    Pass(
-        *("abreast", "graph", Pipeline, Pipeline),
-        *("products of one large operand with several small ones are one", merge_products, _abreast),
+    _rewrite(
+        "abreast", "products of one large operand with several small ones are one", merge_products, _abreast
     ),
-    Pass(
-        *("join", "graph", Pipeline, Pipeline),
-        *("a short last dimension, channels say, joins the one before", join, lambda options: options.join),
+    _rewrite(
+        "join",
+        "a short last dimension, channels say, is one with the dimension before it",
+        *(join, lambda options: options.join),
     ),
-    Pass(
-        *("convert", "graph", Pipeline, Pipeline),
-        *("stencils over small integers read floating-point copies", alone(convert_once), _tiled),
+    _rewrite(
+        "convert", "stencils over small integers read floating-point copies", alone(convert_once), _tiled
     ),
-    Pass(
-        *("parts", "graph", Pipeline, Pipeline),
+    _rewrite(
+        "parts",
         "what several sums, or look-ups of a row, compute again and again is a stage where that pays",
-        share_parts,
-        lambda options: options.share and _tiled(options),
+        *(share_parts, lambda options: options.share and _tiled(options)),
     ),
-    Pass(
-        *("borders", "graph", Pipeline, Pipeline),
+    _rewrite(
+        "borders",
         "borders that a Select tells from the interior are parts of their own, those that nobody reads none",
         alone(_only_borders_that_are_read),
     ),
-    Pass(
-        *("positions", "graph", Pipeline, Pipeline),
-        *("extremes and their first places are found together", alone(find_positions), _tiled),
+    _rewrite(
+        "positions", "extremes and their first places are found together", alone(find_positions), _tiled
     ),
-    Pass(
-        *("inlined_turns", "graph", Pipeline, Pipeline),
-        *("even and odd points that one reader takes are computed there", alone(inline_turns), _inlined),
-    ),
-    Pass(
-        *("inlined_planes", "graph", Pipeline, Pipeline),
-        *("a stage that one reader takes at all planes of a point is computed there", alone(inline_planes)),
+    _rewrite(
+        "inlined_turns",
+        "even and odd points that one reader takes are computed there",
+        alone(inline_turns),
         _inlined,
     ),
-    Pass(
-        *("waits", "graph", Pipeline, Pipeline),
+    _rewrite(
+        "inlined_planes",
+        "a stage that one reader takes at all planes of a point is computed there",
+        alone(inline_planes),
+        _inlined,
+    ),
+    _rewrite(
+        "waits",
         "slices wait for blocks of steps where it pays; steps that are to follow each other have loops apart",
-        *(set_apart, _tiled, keep_all_apart),
-        joins=True,
+        *(set_apart, _tiled, keep_all_apart, True),  # the last: it joins sections
     ),
     Pass(
         *("fusion", "fusion", Pipeline, Grouping),
@@ -239,12 +240,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass("tilesize", "tilesize", Grouping, Schedule, "every group has its quickest plan", plan),
     Pass(
-        "folds", "codegen", Schedule, Schedule, "recurrences keep the steps alone that are read again", fold
+        *("folds", "codegen", Schedule, Schedule),
+        *("recurrences keep the steps alone that are read again", fold),
     ),
     Pass(
         *("orders", "codegen", Schedule, Schedule),
-        "where no sizes are known, other orders of products stand beside it",
-        _other_orders,
+        *("where no sizes are known, other orders of products stand beside it", _other_orders),
     ),
     Pass(
         *("planes", "codegen", Schedule, Schedule),

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import CFunction, Structure
-from polymat.codegen.fillers import GIVEN
 from polymat.codegen.given import with_structures
 from polymat.codegen.program import Program
-from polymat.codegen.shortened import LEFT, in_parts, lines_over
+from polymat.codegen.shortened import in_parts, lines_over
 
 MOST_ARGUMENTS = 12  # of a function, those of the library, which a test counts, as well
 MOST_LINES = 60  # of a function, with copies of a statement for several points as one
@@ -37,8 +36,11 @@ def _shortened(program: Program) -> tuple[Program, int]:
     """The program with functions in parts, and by how many lines its functions are too long then."""
     functions = program.file.functions
     taken = frozenset(each.name for each in functions)
+    types = {each.name for each in program.file.structures}
     whole = {
-        each.name for each in functions if any(of.name.startswith((GIVEN, LEFT)) for of in each.parameters)
+        each.name
+        for each in functions
+        if any(not types.isdisjoint(of.ctype.split()) for of in each.parameters)
     }
     parts: Parts = {
         each.name: ((each,), ()) if each.name in whole else in_parts(each, MOST_LINES, taken)

@@ -115,8 +115,7 @@ class Shares:
 
     def least_work(self, speed: float) -> float:
         """Work below which the calling thread is alone, however many threads there are."""
-        threshold = self.options.parallel_threshold
-        return self.cost.worth(speed)[0] if threshold is None else float(threshold)
+        return least_worth(self.cost.worth(speed)[0], self.options)
 
     def run(
         self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, scratch: ThreadScratch

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.pointwork import counted_boxes
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
-from polymat.model.extents import extent
 from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
@@ -25,6 +22,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.product.shares import Share
 from polymat.tilesize.kernelplanner import blocking_of, share_operations, shares_of
+from polymat.tilesize.pace import counted_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +131,9 @@ def _team(
     stages: Sequence[Stage], sizes: Mapping[str, int], threads: int, options: Options, cost: TeamCost
 ) -> int:
     """How many pieces the work of some stages is cut into, as `codegen.nestshares` writes it."""
-    work = sum(_work(stage, sizes) for stage in stages)
+    work = sum(counted_work(stage, sizes) for stage in stages)
     threshold = options.parallel_threshold
     if threshold is not None:
         return 1 if work < threshold else threads
     awake, _ = cost.worth(cost.speed([stage.name for stage in stages], BLOCKS))
     return threads if work * (threads - 1) >= awake * threads else 1
-
-
-def _work(stage: Stage, sizes: Mapping[str, int]) -> float:
-    """Operations of all points of a stage."""
-    return sum(
-        each * prod(extent(high - low + 1, sizes) for low, high in box) for each, box in counted_boxes(stage)
-    )

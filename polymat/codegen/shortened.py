@@ -82,7 +82,7 @@ class FunctionCutter:
         self.rules = Rules(most, ends=function.returns == "int", whole=not function.runs_others)
         self.made: list[CFunction] = []
         self.structures: list[Structure] = []
-        self.sums = sum(1 for each in every(function.body) if getattr(each, "name", "").startswith(SUM))
+        self.sums = max((_number(each) for each in every(function.body)), default=0)
 
     def functions(self) -> tuple[CFunction, ...]:
         """The parts, and the function that calls them."""
@@ -222,6 +222,13 @@ def _leaving(body: Sequence[Stmt], left: Sequence[str], place: CExpr) -> list[St
             made = Assign(Field(place, made.name), "=", made.value)
         found.append(made)
     return found
+
+
+def _number(statement: Stmt) -> int:
+    """The number of a part of a sum that was declared before; 0 of any other statement."""
+    name = statement.name if isinstance(statement, Declare) else ""
+    number = name.removeprefix(SUM)
+    return int(number) if name.startswith(SUM) and number.isdecimal() else 0
 
 
 def _terms(value: CExpr | None) -> tuple[CExpr, list[CExpr]]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.positionpair import PositionPair
 from polymat.graph.stage import Stage
 from polymat.lang.types import STORED
 from polymat.machine.model import Machine
@@ -36,8 +35,7 @@ class PositionPlanner:
 
     def plan(self, stages: tuple[str, ...]) -> PositionPlan | None:
         """The plan of a group that is an extreme and its place."""
-        pair = next((p for p in self.pairs if (p.extreme, p.place) == stages), None)
-        if pair is None:
+        if stages not in self.joins():
             return None
         extreme, place = (self.pipeline.stage(name) for name in stages)
         if extreme.dtype in STORED or extreme.dtype.kind not in "iuf":
@@ -45,53 +43,43 @@ class PositionPlanner:
         loops = {stage.name: self._loops(stage) for stage in (extreme, place)}
         reduced = extreme.accumulations[0].reduced_dims
         if not extreme.dims:
-            return self._blocks(pair, loops, extreme, place) if len(reduced) <= MOST_DIMS else None
+            return self._blocks(loops, extreme, place) if len(reduced) <= MOST_DIMS else None
         # gcc 12 takes a minute for vectors of bytes that comparisons of wider real numbers choose.
         slow = extreme.dtype.kind == "f" and place.dtype.size == 1
         by_rows = loops[extreme.name].kind == "row" and len(reduced) == 1 and not slow
-        return self._rows(pair, loops, extreme) if by_rows else None
+        return _rows(loops, extreme) if by_rows else None
 
     def _loops(self, stage: Stage) -> LoopPlan:
         """The loops of one of both over some of its points."""
         plan = plan_stage(Group((stage.name,)), stage, self.pipeline.context)
         return unrolled(stage, in_rows(stage, replace(plan, parallel=None), self.machine, None))
 
-    def _blocks(
-        self, pair: PositionPair, loops: Mapping[str, LoopPlan], extreme: Stage, place: Stage
-    ) -> PositionPlan:
+    def _blocks(self, loops: Mapping[str, LoopPlan], extreme: Stage, place: Stage) -> PositionPlan:
         """Of all points: those of the extreme alone, but for a block."""
         operations = [stage_operations(stage, self.sizes) for stage in (extreme, place)]
         share = operations[0] / max(1.0, sum(operations))
         (first, *_) = extreme.accumulations[0].reduced_dims
-        reason = "the first block that has the extreme is looked through again, and nothing else"
-        slower = share * loop_slowdown(loops[extreme.name], 1)
-        return self._planned(pair, loops, "blocks", first, loops[extreme.name].vector, reason, slower)
-
-    def _rows(self, pair: PositionPair, loops: Mapping[str, LoopPlan], extreme: Stage) -> PositionPlan:
-        """Of each point of rows of results."""
-        reason = "the index of each extreme of a row is kept beside it, in vectors"
-        return self._planned(pair, loops, "rows", extreme.dims[0], extreme.dims[-1], reason, 1.0)
-
-    def _planned(
-        self,
-        pair: PositionPair,
-        loops: Mapping[str, LoopPlan],
-        kind: str,
-        parallel: str,
-        vector: str | None,
-        reason: str,
-        relative: float,
-    ) -> PositionPlan:
-        stages = (pair.extreme, pair.place)
         return PositionPlan(
-            group=Group(stages),
-            kind=kind,
+            group=Group(tuple(loops)),
+            kind="blocks",
             order=(),
-            parallel=parallel,
-            vector=vector,
-            reason=reason,
-            extreme=pair.extreme,
-            place=pair.place,
+            parallel=first,
+            vector=loops[extreme.name].vector,
+            reason="the first block that has the extreme is looked through again, and nothing else",
             loops=loops,
-            relative=relative,
+            relative=share * loop_slowdown(loops[extreme.name], 1),
         )
+
+
+def _rows(loops: Mapping[str, LoopPlan], extreme: Stage) -> PositionPlan:
+    """Of each point of rows of results."""
+    return PositionPlan(
+        group=Group(tuple(loops)),
+        kind="rows",
+        order=(),
+        parallel=extreme.dims[0],
+        vector=extreme.dims[-1],
+        reason="the index of each extreme of a row is kept beside it, in vectors",
+        loops=loops,
+        relative=1.0,
+    )

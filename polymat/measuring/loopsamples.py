@@ -16,11 +16,11 @@ _CYCLES = 4.0  # of an operation or an element at most, about
 _COUNT, _APART = 512, 5  # elements that are picked, and how far they are from each other
 _BEHIND = 16  # bytes that arrays of NumPy begin behind a line
 _PATIENCE = 2.0
-_SIZES, _WIDTHS, _LEVELS = (4, 8), (16, 32, 64), (1, 2)
+_SIZES = (4, 8)
 
 
 def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[tuple[str, Sample]]:
-    """Of both precisions and of all widths of vectors there are, by name, in memory from an address on."""
+    """Of both precisions, by name, in memory from an address on."""
     steps = _times(machine, _AT_ONCE)
     for size in _SIZES:
         bits = 8 * size
@@ -33,13 +33,11 @@ def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterat
         yield f"picked {size}", _sample(_COUNT * repeats, picked)
         placed = partial(getattr(library, f"pm_gathered{bits}"), address, behind, _COUNT, repeats)
         yield f"gathered {size}", _sample(_COUNT * repeats, placed)
-    for width in _widths(machine):
-        for level in _LEVELS:
-            held = machine.l1_bytes // 2 if level == 1 else (machine.l1_bytes + machine.l2_bytes) // 2
-            share = held - held % (4 * width)
-            repeats = max(1, round(_SECONDS * machine.bandwidth(level) / share))
-            across = partial(getattr(library, f"pm_across{width}"), address + _BEHIND, share, repeats)
-            yield f"across {width} {level}", _sample(share * repeats, across)
+    held = machine.l1_bytes // 2
+    share = held - held % (4 * machine.vector_bits // 8)
+    repeats = max(1, round(_SECONDS * machine.bandwidth(1) / share))
+    across = partial(library.pm_across, address + _BEHIND, share, repeats)
+    yield "across", _sample(share * repeats, across)
 
 
 def loop_figures(
@@ -52,12 +50,7 @@ def loop_figures(
         )
         for size in _SIZES
     )
-    crossings = tuple(
-        LineCrossing(width, level, samples[f"across {width} {level}"].rate)
-        for width in _widths(machine)
-        for level in _LEVELS
-    )
-    return vectors, crossings
+    return vectors, (LineCrossing(machine.vector_bits // 8, 1, samples["across"].rate),)
 
 
 def declare_loops(library: ctypes.CDLL) -> None:
@@ -71,8 +64,7 @@ def declare_loops(library: ctypes.CDLL) -> None:
             (f"pm_gathered{bits}", (pointer, pointer, size, size)),
         ):
             _declare(library, name, arguments)
-    for width in _WIDTHS:
-        _declare(library, f"pm_across{width}", (pointer, size, size))
+    _declare(library, "pm_across", (pointer, size, size))
 
 
 def _declare(library: ctypes.CDLL, name: str, arguments: tuple[object, ...]) -> None:
@@ -87,7 +79,3 @@ def _sample(amount: int, run: Callable[[], float]) -> Sample:
 def _times(machine: Machine, operations: int) -> int:
     """How often so many operations are done in a sample."""
     return max(1, int(_SECONDS * machine.hertz / (operations * _CYCLES)))
-
-
-def _widths(machine: Machine) -> tuple[int, ...]:
-    return tuple(width for width in _WIDTHS if width <= machine.vector_bits // 8)

@@ -16,12 +16,10 @@ class PositionPlan(NestPlan):
     Of all points of a reduction ("blocks") the block that has the extreme is looked through again; of rows of
     results ("rows") the index of each is kept beside it.
 
-    extreme, place: the stages.  loops: the plan of each by itself.  relative: the time of an operation of
-    both, in units of that in a vectorised loop.
+    loops: the plan of each stage by itself.  relative: the time of an operation of both, in units of that in
+    a vectorised loop.
     """
 
-    extreme: str
-    place: str
     loops: Mapping[str, LoopPlan]
     relative: float
 

@@ -79,8 +79,8 @@ def plan_cost(
     alone = _cost_on(demand, machine, estimates, 1, home)
     if threads == 1 or not plan.is_shared:
         return alone
-    stages = {name: pipeline.stage(name) for name in plan.group.stages}
-    entering = entering_seconds(plan, stages, machine, estimates, threads)
+    last = pipeline.stage(plan.group.stages[-1])
+    entering = entering_seconds(plan, last, machine, estimates, threads)
     together = _cost_on(demand, machine, estimates, threads, home, entering)
     return min(alone, together, key=lambda cost: cost.seconds)
 

@@ -19,12 +19,13 @@ from polymat.tilesize.shortloops import loop_lengths
 
 
 def entering_seconds(
-    plan: Plan, stages: Mapping[str, Stage], machine: Machine, estimates: Mapping[str, int], threads: int
+    plan: Plan, last: Stage, machine: Machine, estimates: Mapping[str, int], threads: int
 ) -> float:
-    """The cost of threads that share a group: a region, or several, and waiting for each other inside."""
-    if threads == 1:
-        return 0.0
-    lengths = loop_lengths(stages[plan.group.stages[-1]], estimates)
+    """The cost of threads that share a group: a region, or several, and waiting for each other inside.
+
+    last: the stage that the group ends with.
+    """
+    lengths = loop_lengths(last, estimates)
     if isinstance(plan, LoopPlan) and plan.trailing is not None:
         steps, rows = (lengths.get(dim, 1.0) for dim in plan.order[:2])
         waits = steps * max(1.0, rows / plan.trailing.rows)

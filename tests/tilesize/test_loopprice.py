@@ -11,10 +11,11 @@ import pytest
 import polymat as pm
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
+from polymat.machine.calibrate import LineCrossing, VectorSeconds
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
-from polymat.tilesize.loopprice import DIVISION, Rates, loop_operations
+from polymat.tilesize.loopprice import DIVISION, OVERLAP_LOSS, Rates, loop_operations
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.pointdemand import (
     DIVISION_WAITS,
@@ -23,6 +24,7 @@ from polymat.tilesize.pointdemand import (
 )
 from polymat.tilesize.stagework import VECTOR_SHARE
 from tests.fixed import compiled_levels
+from tests.machine.test_model import MEASURED
 
 N = pm.Parameter(pm.Int, "N")
 i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
@@ -168,3 +170,24 @@ def test_loops_take_what_is_scarcest() -> None:
     assert seconds(*planned(divides, [x]), quick) == pytest.approx(
         998 / 4 * DIVISION * rates.instruction, rel=0.01
     )
+
+
+def test_rates_are_those_that_were_measured() -> None:
+    vector, lanes = HASWELL.vector_bits // 8, HASWELL.lanes(8)
+    measured = replace(
+        MEASURED,
+        vectors=(VectorSeconds(4, 1.0, 2.0, 3.0, 4.0), VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10)),
+        crossings=(LineCrossing(vector, 1, 5e10),),
+    )
+    rates = Rates.of(replace(HASWELL, calibration=measured), 8)
+    assert (rates.division, rates.shuffle, rates.picked, rates.gathered) == (4e-9, 1e-9, 2e-10, 5e-10)
+    assert rates.byte == 1 / 5e10
+    of_none = PointDemand(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for name, expected in (
+        ("shuffles", 1e-9 / lanes),
+        ("divisions", 4e-9 / lanes),
+        ("picked", max(2e-10, rates.load) + OVERLAP_LOSS * min(2e-10, rates.load)),
+        ("gathered", max(5e-10, rates.load) + OVERLAP_LOSS * min(5e-10, rates.load)),
+        ("bytes", 1 / 5e10),
+    ):
+        assert rates.by_vectors(replace(of_none, **{name: 1.0})) == pytest.approx(expected)

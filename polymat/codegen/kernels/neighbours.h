@@ -6,7 +6,7 @@
 #include <string.h>
 #include "gathered.h"
 
-/* How many fours of a row that is looked at are; and one in how many of these may be at other places than
+/* How many fours are looked at of a row; and one in how many of these may be at other places than
    neighbours where rows are called so: the processor guesses which. */
 enum { _PM_SOME_FOURS = 4, _PM_SCATTERED_OF = 8 };
 /* How many elements further on is asked for: a page or half of one, where processors that read ahead stop. */

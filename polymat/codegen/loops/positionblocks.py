@@ -6,6 +6,7 @@ Threads look through parts of the points, whose results are compared in order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -86,12 +87,7 @@ class PositionBlocks:
         element, part = self._element(self.extreme), Range(0, *self.box[0])
         first = [Id(name) for name in FIRSTS[: len(self.dims)]]
         limits: list[CExpr] = [Id(part.end), *(self.writer.size(high + 1) for _, high in self.box[1:])]
-        bounds = [
-            bound
-            for at, size, end in zip(first, self._sizes, limits, strict=True)
-            for bound in (at, CCall(MIN_I64.function, (CBinary("+", at, size), end)))
-        ]
-        noted = tuple(Assign(Subscript(Id(AT), Literal(str(k))), "=", at) for k, at in enumerate(first))
+        bounds, noted = self._around(first, limits), _noted(Id(AT), first)
         body: tuple[Stmt, ...] = (
             Declare(f"const {self.extreme.dtype.c}", BEFORE, element),
             Evaluate(CCall(block.function.name, (*block.arguments, *bounds))),
@@ -122,12 +118,16 @@ class PositionBlocks:
 
     def _around_found(self) -> list[CExpr]:
         """The ends of the block that has the extreme, along each dimension."""
-        bounds: list[CExpr] = []
-        for k, (size, (_, high)) in enumerate(zip(self._sizes, self.box, strict=True)):
-            at = Subscript(Id(AT), Literal(str(k)))
-            end = self.writer.size(high + 1)
-            bounds += [at, CCall(MIN_I64.function, (CBinary("+", at, size), end))]
-        return bounds
+        first = [Subscript(Id(AT), Literal(str(k))) for k in range(len(self.dims))]
+        return self._around(first, [self.writer.size(high + 1) for _, high in self.box])
+
+    def _around(self, first: Sequence[CExpr], limits: Sequence[CExpr]) -> list[CExpr]:
+        """Where a block begins and ends along each dimension; limits: behind all points."""
+        return [
+            bound
+            for at, size, end in zip(first, self._sizes, limits, strict=True)
+            for bound in (at, CCall(MIN_I64.function, (CBinary("+", at, size), end)))
+        ]
 
     # ---- pieces ----
 
@@ -138,18 +138,12 @@ class PositionBlocks:
         length = CBinary("-", end, begin)
         cuts = [self._cut(begin, length, at) for at in (piece, CBinary("+", piece, ONE))]
         found, places = Subscript(Id(FOUND), piece), self._places(piece)
-        at_first = tuple(
-            Assign(Subscript(places, Literal(str(k))), "=", cuts[0] if k == 0 else self.writer.size(low))
-            for k, (low, _) in enumerate(self.box)
-        )
+        at_first = _noted(places, [cuts[0], *(self.writer.size(low) for low, _ in self.box[1:])])
         searched = Evaluate(self._searched(search, CUnary("&", found), places, *cuts))
         inside, start = CBinary("<", piece, Id(PIECES)), Assign(found, "=", self._start(self.extreme))
         pragma = f"omp parallel for num_threads((int){PIECES}) schedule(static, 1)"
         element = self._element(self.extreme)
-        kept = tuple(
-            Assign(Subscript(Id(AT), Literal(str(k))), "=", Subscript(places, Literal(str(k))))
-            for k in range(count)
-        )
+        kept = _noted(Id(AT), [Subscript(places, Literal(str(k))) for k in range(count)])
         better = If(is_better(self.extreme, found, element), (Assign(element, "=", found), *kept))
         return (
             Declare(self.extreme.dtype.c, f"{FOUND}[{MOST_PIECES}]"),
@@ -187,3 +181,8 @@ class PositionBlocks:
 
     def _start(self, stage: Stage) -> CExpr:
         return self.writer.bodies.constant(neutral(stage.operation, stage.dtype))
+
+
+def _noted(to: CExpr, places: Sequence[CExpr]) -> tuple[Stmt, ...]:
+    """Write down a place along each dimension."""
+    return tuple(Assign(Subscript(to, Literal(str(k))), "=", place) for k, place in enumerate(places))

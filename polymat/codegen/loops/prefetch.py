@@ -27,8 +27,8 @@ def with_prefetch(
     """The loops of a stage, in which each row first asks for its arrays' rows further along `outer`.
 
     A loop over blocks of rows asks for as many.  Only arrays that are no scratchpads and are walked
-    contiguously by the stage's last dimension.  plan: says how far
-    away these are, and which planes have no loop of their own.
+    contiguously by the stage's last dimension.  plan: how far away these are, and which planes have no
+    loop of their own.
     """
     planes, ahead = plan.planes, plan.ahead
     dims = [dim for dim in stage.dims if planes is None or dim != planes.dim]

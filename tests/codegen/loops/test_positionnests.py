@@ -42,19 +42,15 @@ def test_the_first_of_equal_ones_and_of_nan(dtype: Any, name: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_each_place_in_a_long_vector(threads: int) -> None:
     v = pm.Vector(pm.Double, "v", [N])
-    compiled = pm.compile(v.argmax(), options=pm.Options(fuse=False))
-    before = pm.get_num_threads()
-    pm.set_num_threads(threads)
-    try:
-        for place in (0, 1, 40 * ELEMENTS - 1, 40 * ELEMENTS, 1000 * ELEMENTS, 1000 * ELEMENTS + 2):
-            x = np.zeros(1000 * ELEMENTS + 3)
-            x[place:] = 1
-            assert compiled(x) == place
-            x[place] = np.nan
-            x[-1] = np.nan
-            assert compiled(x) == place
-    finally:
-        pm.set_num_threads(before)
+    compiled = pm.compile(v.argmax(), options=pm.Options(threads=threads, parallel_threshold=0))
+    assert ": blocks" in str(compiled.explain())
+    for place in (0, 1, 40 * ELEMENTS - 1, 40 * ELEMENTS, 1000 * ELEMENTS, 1000 * ELEMENTS + 2):
+        x = np.zeros(1000 * ELEMENTS + 3)
+        x[place:] = 1
+        assert compiled(x) == place
+        x[place] = np.nan
+        x[-1] = np.nan
+        assert compiled(x) == place
 
 
 def test_neighbours_the_variable_itself_rounded_values_and_no_points() -> None:
@@ -136,8 +132,8 @@ def test_threads_find_the_first_one(axis: int | None, threads: int) -> None:
             _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)
 
 
-def test_planes_and_rows_that_overlap() -> None:
-    """Along the middle dimension of three, and of sums of neighbours that are rounded."""
+def test_along_each_dimension_of_three() -> None:
+    """Along the middle one, whose rows of results are rows of planes, too."""
     K = pm.Parameter(pm.Int, "K")
     cube = pm.Image(pm.Float, "cube", [M, N, K])
     compiled = pm.compile([cube.argmax(axis=axis) for axis in (0, 1, 2)], inputs=[cube])

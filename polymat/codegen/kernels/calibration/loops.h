@@ -107,28 +107,24 @@ PICKED(pm_picked64, pm_gathered64, double, int64_t)
 PICKED(pm_picked32, pm_gathered32, float, int32_t)
 
 /* Seconds of `repeats` sweeps over `bytes` by vectors that need not begin where one of memory does. */
-#define ACROSS(WIDTH) \
-    typedef double across##WIDTH __attribute__((vector_size(WIDTH), may_alias, aligned(8))); \
-    double pm_across##WIDTH(const char *data, ptrdiff_t bytes, ptrdiff_t repeats) \
-    { \
-        across##WIDTH a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0}; \
-        double begin = now(); \
-        for (ptrdiff_t repeat = -1; repeat < repeats; repeat++) { \
-            const across##WIDTH *x = (const across##WIDTH *)data; \
-            for (ptrdiff_t i = 0; i < bytes / WIDTH; i += 4) { \
-                a0 += x[i]; \
-                a1 += x[i + 1]; \
-                a2 += x[i + 2]; \
-                a3 += x[i + 3]; \
-            } \
-            if (repeat < 0) \
-                begin = now(); \
-        } \
-        const double end = now(); \
-        const across##WIDTH sum = (a0 + a1) + (a2 + a3); \
-        pm_sink = sum[0]; \
-        return end - begin; \
+typedef double across __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
+double pm_across(const char *data, ptrdiff_t bytes, ptrdiff_t repeats)
+{
+    across a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+    double begin = now();
+    for (ptrdiff_t repeat = -1; repeat < repeats; repeat++) {
+        const across *x = (const across *)data;
+        for (ptrdiff_t i = 0; i < bytes / VECTOR_BYTES; i += 4) {
+            a0 += x[i];
+            a1 += x[i + 1];
+            a2 += x[i + 2];
+            a3 += x[i + 3];
+        }
+        if (repeat < 0)
+            begin = now();
     }
-ACROSS(16)
-ACROSS(32)
-ACROSS(64)
+    const double end = now();
+    const across sum = (a0 + a1) + (a2 + a3);
+    pm_sink = sum[0];
+    return end - begin;
+}

@@ -91,6 +91,23 @@ def _is_copy(stage: Stage) -> bool:
     return isinstance(expr, Load | Const | Parameter)
 
 
+def into_only_readers(pipeline: Pipeline, inlined: Callable[[Stage, Stage], Stage | None]) -> Pipeline:
+    """The pipeline with stages put into the only one that reads each; none where it has an order of its own.
+
+    inlined: the reader with a stage in it, or None.
+    """
+    if pipeline.states or pipeline.sliced or pipeline.followed or pipeline.waiting is not None:
+        return pipeline
+    stages = {stage.name: stage for stage in pipeline.stages}
+    for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
+        readers = [each for each in stages.values() if any(load.source.name == name for load in each.loads())]
+        reader = inlined(stages[name], readers[0]) if len(readers) == 1 else None
+        if reader is not None:
+            stages[reader.name] = reader
+            del stages[name]
+    return pipeline if len(stages) == len(pipeline.stages) else pipeline.with_stages(tuple(stages.values()))
+
+
 def node_count(stage: Stage) -> int:
     """Distinct nodes of all right-hand sides."""
     return sum(1 for _, expr in stage.expressions() for _ in walk(expr))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from polymat.graph.inline import (
     MOST_NODES,
     compared_as_equal,
+    into_only_readers,
     is_read_freely,
     node_count,
     substitute,
@@ -26,18 +27,7 @@ def inline_planes(pipeline: Pipeline) -> Pipeline:
     before:  f(c, i) = x(c, i) * y(i), c = 0 .. 3;  g(c, i) = f(c, i) / f(3, i), c = 0 .. 2
     after:   g(c, i) = x(c, i) * y(i) / s, s = x(3, i) * y(i) for all c
     """
-    if pipeline.states or pipeline.sliced or pipeline.followed or pipeline.waiting is not None:
-        return pipeline
-    stages = {stage.name: stage for stage in pipeline.stages}
-    for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
-        readers = [each for each in stages.values() if any(load.source.name == name for load in each.loads())]
-        if len(readers) != 1 or readers[0].name == name:
-            continue
-        inlined = _inlined(stages[name], readers[0])
-        if inlined is not None:
-            stages[inlined.name] = inlined
-            del stages[name]
-    return pipeline if len(stages) == len(pipeline.stages) else pipeline.with_stages(tuple(stages.values()))
+    return into_only_readers(pipeline, _inlined)
 
 
 def _inlined(producer: Stage, reader: Stage) -> Stage | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
-from polymat.graph.inline import MOST_NODES, is_read_freely, node_count, substitute
+from polymat.graph.inline import MOST_NODES, into_only_readers, is_read_freely, node_count, substitute
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, computed_in
@@ -25,20 +26,14 @@ def inline_turns(pipeline: Pipeline) -> Pipeline:
     before:  f(i) = x(i // 2) where i is even, x(i // 2 + 1) where it is odd;  g(i) = y(i) - f(i)
     after:   g(i) = y(i) - x(i // 2) where i is even, y(i) - x(i // 2 + 1) where it is odd
     """
-    if pipeline.states or pipeline.sliced or pipeline.followed or pipeline.waiting is not None:
-        return pipeline
-    stages = {stage.name: stage for stage in pipeline.stages}
-    inlined: dict[str, int] = {}
-    for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
-        readers = [each for each in stages.values() if any(load.source.name == name for load in each.loads())]
-        if len(readers) != 1 or inlined.get(readers[0].name, 0) >= MOST_INLINED:
-            continue
-        reader = _inlined(stages[name], readers[0])
-        if reader is not None:
-            stages[reader.name] = reader
-            inlined[reader.name] = inlined.get(reader.name, 0) + 1
-            del stages[name]
-    return pipeline.with_stages(tuple(stages.values())) if inlined else pipeline
+    counts = Counter[str]()
+
+    def inlined(producer: Stage, reader: Stage) -> Stage | None:
+        found = _inlined(producer, reader) if counts[reader.name] < MOST_INLINED else None
+        counts[reader.name] += found is not None
+        return found
+
+    return into_only_readers(pipeline, inlined)
 
 
 def _inlined(producer: Stage, reader: Stage) -> Stage | None:

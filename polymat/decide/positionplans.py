@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from polymat.graph.flatpoints import is_flat
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -41,24 +42,27 @@ class PositionPlanner:
         if extreme.dtype in STORED or extreme.dtype.kind not in "iuf":
             return None
         loops = {stage.name: self._loops(stage) for stage in (extreme, place)}
-        reduced = extreme.accumulations[0].reduced_dims
-        if not extreme.dims:
-            return self._blocks(loops, extreme, place) if len(reduced) <= MOST_DIMS else None
+        (item,) = extreme.accumulations
+        if loops[extreme.name].kind == "reduce":
+            inputs = {array.name: array.extents for array in self.pipeline.inputs}
+            few = len(item.reduced_dims) <= MOST_DIMS or is_flat(item, inputs)
+            return self._blocks(loops, extreme, place) if few else None
         # gcc 12 takes a minute for vectors of bytes that comparisons of wider real numbers choose.
         slow = extreme.dtype.kind == "f" and place.dtype.size == 1
-        by_rows = loops[extreme.name].kind == "row" and len(reduced) == 1 and not slow
+        by_rows = loops[extreme.name].kind == "row" and len(item.reduced_dims) == 1 and not slow
         return _rows(loops, extreme) if by_rows else None
 
     def _loops(self, stage: Stage) -> LoopPlan:
-        """The loops of one of both over some of its points."""
+        """The loops of one of both over some of its points, of blocks one result at a time."""
         plan = plan_stage(Group((stage.name,)), stage, self.pipeline.context)
-        return unrolled(stage, in_rows(stage, replace(plan, parallel=None), self.machine, None))
+        plan = unrolled(stage, in_rows(stage, replace(plan, parallel=None), self.machine, None))
+        return replace(plan, unroll=1) if plan.kind == "reduce" else plan
 
     def _blocks(self, loops: Mapping[str, LoopPlan], extreme: Stage, place: Stage) -> PositionPlan:
-        """Of all points: those of the extreme alone, but for a block."""
+        """Of all points of a result: those of the extreme alone, but for a block."""
         operations = [stage_operations(stage, self.sizes) for stage in (extreme, place)]
         share = operations[0] / max(1.0, sum(operations))
-        (first, *_) = extreme.accumulations[0].reduced_dims
+        (first, *_) = extreme.dims or extreme.accumulations[0].reduced_dims
         return PositionPlan(
             group=Group(tuple(loops)),
             kind="blocks",
@@ -67,7 +71,7 @@ class PositionPlanner:
             vector=loops[extreme.name].vector,
             reason="the first block that has the extreme is looked through again, and nothing else",
             loops=loops,
-            relative=share * loop_slowdown(loops[extreme.name], 1),
+            relative=share * (1.0 if extreme.dims else loop_slowdown(loops[extreme.name], 1)),
         )
 
 

@@ -13,7 +13,7 @@ from polymat.plan.nest import NestPlan
 class PositionPlan(NestPlan):
     """An extreme and where it is, in one pass over what is looked at.
 
-    Of all points of a reduction ("blocks") the block that has the extreme is looked through again; of rows of
+    Of all points of a result ("blocks") the block that has the extreme is looked through again; of rows of
     results ("rows") the index of each is kept beside it.
 
     loops: the plan of each stage by itself.  relative: the time of an operation of both, in units of that in

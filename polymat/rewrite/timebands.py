@@ -27,7 +27,7 @@ Predict = Callable[[Pipeline], float]
 SIZES = (4, 8)  # steps of a band that are tried
 MOST_STAGES = 16  # of a band
 CLEARLY = 0.8  # of the time of steps otherwise: bands have to be so much quicker, by prediction
-GAIN = 1.25  # of it, below which steps follow each other: their loops pass over memory less often, and lose little
+GAIN = 1.25  # of it, below which steps follow each other: their loops pass over memory less often
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def _follow(
 ) -> Followed | None:
     """The cost of all steps of a circle that go on with others, where they follow each other over their rows.
 
-    None where they do not, or would clearly be quicker one by one.  Not where they become products, many steps at a
-    time, nor where a function that is no circle by itself cannot run in sections.
+    None where they do not, or would clearly be quicker one by one.  Not where they become products, many
+    steps at a time, nor where a function that is no circle by itself cannot run in sections.
     """
     if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
         return None

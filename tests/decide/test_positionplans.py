@@ -25,8 +25,13 @@ def plans(output: Any, **options: Any) -> tuple[Plan, ...]:
 
 @pytest.mark.parametrize(
     ("output", "kind"),
-    [(v.argmax(), "blocks"), (A.argmin(), "blocks"), (A.argmax(axis=0), "rows")],
-    ids=["vector", "matrix", "columns"],
+    [
+        (v.argmax(), "blocks"),
+        (A.argmin(), "blocks"),
+        (A.argmin(axis=1), "blocks"),
+        (A.argmax(axis=0), "rows"),
+    ],
+    ids=["vector", "matrix", "rows", "columns"],
 )
 def test_one_group_of_both(output: Any, kind: str) -> None:
     (plan,) = plans(output)

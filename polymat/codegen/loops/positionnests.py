@@ -21,4 +21,4 @@ def position_nest(
         raise InternalError(f"bug in polymat: a part of the places of {stage.name}")
     if plan.kind == "rows":
         return PositionRows(writer, plan, along).nest(kind)
-    return PositionBlocks(writer, plan).nest(kind)
+    return PositionBlocks(writer, plan, along).nest(kind)

@@ -8,12 +8,26 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.loops.positionblocks import ELEMENTS
-from polymat.codegen.loops.positionrows import TOGETHER
+from polymat.codegen.loops.positionblocks import BYTES, FEW
+from polymat.codegen.loops.positionlook import TOGETHER as ASKED
+from polymat.codegen.loops.positionrows import COLUMNS, TOGETHER
 from polymat.lang.reduction import Op
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
-LENGTHS = (1, 2, 7, ELEMENTS - 1, ELEMENTS, ELEMENTS + 1, 3 * ELEMENTS, 9 * ELEMENTS + 5)
+ELEMENTS = BYTES // 8
+LENGTHS = (
+    1,
+    2,
+    7,
+    ASKED - 1,
+    ASKED,
+    ASKED + 3,
+    ELEMENTS - 1,
+    ELEMENTS,
+    ELEMENTS + 1,
+    3 * ELEMENTS,
+    9 * ELEMENTS + 5,
+)
 TYPES = [(pm.Double, "f8"), (pm.Float, "f4"), (pm.Int, "i4"), (pm.UChar, "u1")]
 
 
@@ -85,9 +99,9 @@ def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: 
     A = pm.Matrix(dtype, "A", [M, N])
     compiled = pm.compile([A.argmax(axis=axis), A.argmin(axis=axis)], inputs=[A])
     rng = np.random.default_rng(4)
-    wide = (1, 3, 40, ELEMENTS - 1, ELEMENTS, 2 * ELEMENTS + 3)
+    wide = (1, 3, 40, FEW, FEW + 1, 2 * ASKED + 1, COLUMNS + 3, ELEMENTS, 2 * ELEMENTS + 3)
     for rows in (1, 2, TOGETHER, TOGETHER + 1, TOGETHER + 2, 3 * TOGETHER, 60):
-        for columns in wide if rows < 60 else wide[:3]:
+        for columns in wide if rows < 60 else wide[:6]:
             for most in (1, 2, 100):
                 a = rng.integers(0, most, (rows, columns)).astype(name)
                 _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)
@@ -140,6 +154,34 @@ def test_along_each_dimension_of_three() -> None:
     for shape in ((1, 1, 1), (3, 20, 5), (2, 9, 70)):
         x = np.random.default_rng(2).integers(0, 5, shape).astype("f4")
         _same(compiled, [np.argmax(x, axis) for axis in (0, 1, 2)], x)
+
+
+def test_all_points_of_planes_of_three_dimensions() -> None:
+    """Points of two or three dimensions that lie behind each other, and those that do not."""
+    K = pm.Parameter(pm.Int, "K")
+    cube, i, j, k = pm.Image(pm.Float, "cube", [M, N, K]), *(pm.Variable(pm.Int, name) for name in "ijk")
+    spans = {i: M, j: N, k: K}
+    every = {dim: pm.Interval(pm.Int, 0, size - 1) for dim, size in spans.items()}
+
+    def place(name: str, kept: list[Any], value: Any) -> pm.Reduction:
+        all_of = [*kept, *(dim for dim in spans if dim not in kept)]
+        found = pm.Reduction(
+            (kept, [every[dim] for dim in kept]), (all_of, [every[dim] for dim in all_of]), pm.Long, name
+        )
+        found.defn = [pm.Reduce(found(*kept), value, Op.ArgMax)]
+        return found
+
+    point = cube(i, j, k)
+    places = [place("whole", [], point), place("planes", [i], point), place("apart", [j], point)]
+    places.append(place("moved", [i], point - cube(0, j, k) * 2))
+    compiled = pm.compile(places, inputs=[cube])
+    for shape in ((1, 1, 1), (3, 20, 5), (2, 9, 70), (5, 3, 1), (2, 60, 70), (0, 2, 3), (2, 0, 3), (2, 3, 0)):
+        x = np.random.default_rng(2).integers(0, 50, shape).astype("f4")
+        for result, want in zip(compiled(x), compiled.reference(x), strict=True):
+            np.testing.assert_array_equal(result, want)
+        if x.size:
+            assert compiled(x)[0] == np.argmax(x)
+            np.testing.assert_array_equal(compiled(x)[1], np.argmax(x.reshape(len(x), -1), 1))
 
 
 def test_intervals_that_hold_fewer_points_than_there_are_results() -> None:

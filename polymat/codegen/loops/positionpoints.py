@@ -1,0 +1,75 @@
+"""One point of what an extreme and its place are found in: the element there, its number, and the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from polymat.codegen.c.ctree import Assign, CExpr, Declare, Id, Stmt, Ternary
+from polymat.codegen.loops.positionorder import better_where
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr, SelectExpr
+from polymat.lang.neutral import neutral
+from polymat.plan.position import PositionPlan
+from polymat.tilesize.plain import own_names
+
+BEST, NUMBER = "_pm_best", "_pm_number"
+
+
+class PositionPoints:
+    """Writes what is read at a point, and what is compared and stored, of an extreme and its place."""
+
+    def __init__(self, writer: StageWriter, plan: PositionPlan) -> None:
+        self.writer = writer
+        self.extreme, self.place = (writer.pipeline.stage(name) for name in plan.group.stages)
+        self.item = self.extreme.accumulations[0]
+        self.own = own_names(self.extreme, self.item)
+        self.box = dict(zip(self.item.dims, self.item.box, strict=True))
+        number = self.place.accumulations[0].expr
+        assert isinstance(number, SelectExpr), "a place is the number of a point, or none"
+        self.number: Expr = number.then
+
+    def at(self, point: Mapping[str, CExpr]) -> tuple[CExpr, CExpr]:
+        """The element at a point of the reduced dimensions, and its number."""
+        names = self.writer.bodies
+        kept: dict[str, CExpr] = {self.own[dim]: Id(names.index_name(dim)) for dim in self.extreme.dims}
+        writer = names.writer(kept | dict(point))
+        value = writer.value(self.item.expr, self.extreme.dtype, exact=True)
+        return value, writer.value(self.number, self.place.dtype, exact=True)
+
+    def taken(self, seen: CExpr, where: CExpr, k: int) -> Iterator[Stmt]:
+        """Take an element and its number where it is better; k: behind the names of what it is then.
+
+        gcc 12 makes no vectors of choices by two comparisons at once, nor of one in another.
+        """
+        first, *others = better_where(self.extreme, seen, Id(BEST))
+        chosen: list[CExpr] = []
+        for place, new, old in ((self.place, where, NUMBER), (self.extreme, seen, BEST)):
+            value: CExpr = Ternary(first, new, Id(old))
+            if others:
+                yield Declare(f"const {place.dtype.c}", f"{old}_{k}", value)
+                value = Ternary(others[0], Id(f"{old}_{k}"), Id(old))
+            chosen.append(value)
+        yield from (Assign(Id(name), "=", each) for name, each in zip((NUMBER, BEST), chosen, strict=True))
+
+    def started(self) -> tuple[Declare, Declare]:
+        """The results so far, as they are in memory."""
+        return (
+            Declare(self.extreme.dtype.c, BEST, self.target(self.extreme)),
+            Declare(self.place.dtype.c, NUMBER, self.target(self.place)),
+        )
+
+    def stored(self, best: CExpr, number: CExpr) -> tuple[Stmt, ...]:
+        """Write both results."""
+        pairs = ((self.extreme, best), (self.place, number))
+        return tuple(Assign(self.target(stage), "=", value) for stage, value in pairs)
+
+    def start(self, stage: Stage) -> CExpr:
+        """The result where there are no points."""
+        return self.writer.bodies.constant(neutral(stage.operation, stage.dtype))
+
+    def target(self, stage: Stage) -> CExpr:
+        """The result of a stage at the point of the loops around."""
+        bodies = self.writer.bodies
+        return bodies.at(stage.name, tuple(map(Affine.name, stage.dims)), bodies.loop_point(stage.dims))

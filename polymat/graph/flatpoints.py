@@ -1,0 +1,61 @@
+"""Whether points of several dimensions are those of one: their elements lie behind each other in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.affine import Affine, computed_in
+from polymat.lang.computed import substituted
+from polymat.lang.expr import Load, Variable
+from polymat.lang.traverse import walk
+from polymat.poly.domain import Domain
+
+
+def is_flat(item: Accumulation, extents: Mapping[str, tuple[Affine, ...]]) -> bool:
+    """Whether what an accumulation reduces are whole arrays, element by element in the order of memory.
+
+    Then the element at (i, j) of rows of N is that at (0, i * N + j).  extents: those that arrays have in
+    memory, by name.
+    """
+    reduced, box = item.reduced_dims, dict(zip(item.dims, item.box, strict=True))
+    if len(reduced) < 2 or any(box[dim][0] != Affine() for dim in reduced):
+        return False
+    rows = tuple(box[dim][1] + 1 for dim in reduced[1:])
+    nodes = [*walk(item.expr)]
+    if any(isinstance(node, Variable) and node.name in reduced for node in nodes):
+        return False
+    return all(_is_whole(node, reduced, rows, extents) for node in nodes if isinstance(node, Load))
+
+
+def flattened(stage: Stage) -> Stage:
+    """A reduction of which `is_flat` holds, along its last dimension alone, the others being 0.
+
+    before:  m = max of A(i, j)
+    after:   m = max of A(0, j), whose j may go through all rows
+    """
+    (item,) = stage.accumulations
+    first, box = item.reduced_dims[:-1], dict(zip(item.dims, item.box, strict=True))
+    dims = tuple(dim for dim in item.dims if dim not in first)
+    limits = tuple(box[dim] for dim in dims)
+    domain = Domain.box(item.domain.params, dims, limits)
+    value = substituted(item.expr, dict.fromkeys(first, Affine()))
+    return replace(stage, accumulations=(replace(item, dims=dims, bounds=limits, domain=domain, expr=value),))
+
+
+def _is_whole(
+    load: Load,
+    reduced: tuple[str, ...],
+    rows: tuple[Affine, ...],
+    extents: Mapping[str, tuple[Affine, ...]],
+) -> bool:
+    """Whether a load goes through all of the last dimensions of an array, or reads the same everywhere."""
+    moving = [form for form in load.indices if not set(reduced).isdisjoint(form.names())]
+    if any(True for form in load.indices for _ in computed_in((form,))):
+        return False
+    last = load.indices[-len(reduced) :]
+    whole = (
+        last == tuple(map(Affine.name, reduced)) and extents.get(load.source.name, ())[-len(rows) :] == rows
+    )
+    return not moving or (whole and moving == [*last])

@@ -31,7 +31,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.groupcode import GroupCode, known_names
-from polymat.codegen.loops.work import stage_work
+from polymat.codegen.loops.work import stage_work, times_extents
 from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.memory.pads import ThreadScratch, place
 from polymat.codegen.memory.storage import Buffer
@@ -265,10 +265,7 @@ class Entry:
 
     def _bytes(self, buffer: Buffer) -> CExpr:
         """The size of an array, at run time."""
-        count: CExpr = Cast("double", Literal(str(buffer.dtype.size)))
-        for extent in buffer.extents:
-            count = CBinary("*", count, CCall("_pm_extent", (self._size(extent),)))
-        return count
+        return times_extents(buffer.dtype.size, buffer.extents, self._size)
 
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]

@@ -17,9 +17,10 @@ from polymat.codegen.functions.elementary import rearranges
 from polymat.codegen.groupcode import GroupCode
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
-from polymat.codegen.loops.checkedrows import with_checked_rows
+from polymat.codegen.loops.checkedrows import checked_rows, with_checks
 from polymat.codegen.loops.joinedstrips import joined_strip
 from polymat.codegen.loops.merged import merged_nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.positionnests import position_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
 from polymat.codegen.memory.slots import shared_slots
@@ -101,9 +102,10 @@ def lower(
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
-    groups = _joined(schedule, stages, [_group(schedule, stages, k) for k in range(len(schedule.plans))])
-    if not (within or schedule.kept) and rows is None:
-        groups[:1] = [_checking(group, stages) for group in groups[:1]]
+    checking = not (within or schedule.kept) and rows is None
+    count = len(schedule.plans)
+    parts = [_group(schedule, stages, k, checks=checking and k == 0) for k in range(count)]
+    groups = _joined(schedule, stages, parts)
     slots, team = shared_slots(schedule, storage), schedule.team
     entry = Entry(pipeline, storage, slots, names, needs, options, team, schedule.kept, clocked, within)
     called = [*_called(entry, groups, signature, rows)]
@@ -157,27 +159,32 @@ def _names(storage: Mapping[str, Buffer], signature: Signature, functions: Seque
     return names
 
 
-def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
-    """The functions of one group."""
+def _group(schedule: Schedule, stages: StageWriter, number: int, *, checks: bool) -> GroupCode:
+    """The functions of one group.
+
+    checks: whether loops may look at what they read: an error in the first group leaves the others undone.
+    """
     plan = schedule.plans[number]
     if isinstance(plan, TilePlan):
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
     pipeline = schedule.grouping.pipeline
     stage = pipeline.stage(plan.group.stages[-1])
-    nests, slices = stages.nests(stage, plan), pipeline.waiting
+    slices = pipeline.waiting
     if slices is None or slices.place(stage.name) is None:
+        nests = _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
         return GroupCode(number + 1, plan, nests, None)
     strip = stages.ranged(behind_front(stage, slices), plan, [plan.parallel], "strip")
-    return GroupCode(number + 1, plan, nests, None, strip)
+    return GroupCode(number + 1, plan, stages.nests(stage, plan), None, strip)
 
 
-def _checking(group: GroupCode, stages: StageWriter) -> GroupCode:
-    """The first group, with checks of its own of what it reads: an error there leaves the others undone."""
-    if not isinstance(group.plan, LoopPlan) or group.strip is not None:
-        return group
-    stage = stages.pipeline.stage(group.plan.group.stages[-1])
-    nests = tuple(with_checked_rows(nest, stage, stages) for nest in group.nests)
-    return replace(group, nests=nests)
+def _nests(stage: Stage, plan: NestPlan, writer: StageWriter, *, checks: bool) -> tuple[NestFunction, ...]:
+    """The nests of a stage by itself, with checks of what it alone reads, where there are any."""
+    checked = checked_rows(stage, writer) if checks else None
+    if checked is None:
+        return writer.nests(stage, plan)
+    looking = writer.with_storage(writer.storage)
+    looking.checks = checked
+    return tuple(with_checks(nest, checked, writer) for nest in looking.nests(stage, plan))
 
 
 def _joined(schedule: Schedule, writer: StageWriter, groups: Sequence[GroupCode]) -> list[GroupCode]:

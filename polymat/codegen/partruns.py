@@ -10,6 +10,7 @@ from polymat.codegen.c.freenames import Free, free_of
 from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
 from polymat.codegen.c.render import statement_text
 from polymat.codegen.c.scopes import every, inner, variable
+from polymat.codegen.c.vectorloops import in_vectors
 from polymat.codegen.unrolled import rolled_lines
 from polymat.dataclass import dataclass
 from polymat.memo import remembered
@@ -118,7 +119,7 @@ def has_long_loop(statement: Stmt) -> bool:
 @remembered
 def has_loops_within(statement: Stmt) -> bool:
     """Whether loops of many points stand in its scopes, none of them in a loop on vectors."""
-    if isinstance(statement, For) and any("simd" in str(pragma) for pragma in statement.pragmas):
+    if isinstance(statement, For) and any(map(in_vectors, statement.pragmas)):
         return False
     return any(map(has_long_loop, (each for scope in inner(statement) for each in scope)))
 

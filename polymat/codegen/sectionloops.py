@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.nestshares import WORK
 from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
@@ -54,13 +55,7 @@ class SectionLoops:
 
     def bytes_of(self, arrays: Iterable[tuple[int, Sequence[Affine]]]) -> CExpr:
         """The bytes of all elements of some arrays; of each those of an element, and its extents."""
-        total: CExpr | None = None
-        for each, extents in arrays:
-            element: CExpr = Literal(f"{float(each)!r}")
-            counts = (call("_pm_extent", self.size(extent)) for extent in extents)
-            one = reduce(partial(CBinary, "*"), counts, element)
-            total = one if total is None else CBinary("+", total, one)
-        return total or Literal("0.0")
+        return total_of([times_extents(each, extents, self.size) for each, extents in arrays])
 
     def steps(self, *limits: CExpr) -> For:
         """Some steps one after the other, of each the part between limits."""

@@ -28,9 +28,11 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.header import header_text
 from polymat.codegen.joinedfiles import as_part, is_exported, joined_file, joined_flags
+from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.graph.orders import Work
+from polymat.lang.affine import Affine
 from polymat.model.confidence import CLEARLY
 
 
@@ -97,14 +99,11 @@ def _sizes(program: Program) -> Iterator[Declare]:
 
 def _work(work: Work, names: Names, needs: set[Need]) -> CExpr:
     """The work at the sizes of a call."""
-    total: CExpr | None = None
-    for weight, extents in work.steps:
-        step: CExpr = Literal(f"{weight!r}")
-        for extent in extents:
-            form = affine_expr(extent, lambda name: Id(names.get("size", name)), needs)
-            step = CBinary("*", step, CCall("_pm_extent", (form,)))
-        total = step if total is None else CBinary("+", total, step)
-    return Literal("0.0") if total is None else total
+
+    def size(extent: Affine) -> CExpr:
+        return affine_expr(extent, lambda name: Id(names.get("size", name)), needs)
+
+    return total_of([times_extents(weight, extents, size) for weight, extents in work.steps])
 
 
 def _chosen(function: CFunction, count: int) -> CFunction:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
 
 from polymat.codegen.c.abi import Size
 from polymat.codegen.c.ctree import (
@@ -23,6 +22,7 @@ from polymat.codegen.c.ctree import (
     plus,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.graph.skewed import Skews
@@ -84,7 +84,7 @@ def some_rows(nest: NestFunction, lags: Sequence[int], size: Callable[[Affine], 
         declared, limits = [*declared, *more], [*limits, *ends]
     call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
     some = [CBinary("<", first, last) for first, last in zip(limits[::2], limits[1::2], strict=True)]
-    return Block((*declared, If(reduce(partial(CBinary, "&&"), some), (call,))))
+    return Block((*declared, If(all_of(some), (call,))))
 
 
 def _part(

@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need, Piece
 from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
+from polymat.codegen.loops.work import times_extents
 from polymat.codegen.memory.pads import place
 from polymat.codegen.nestshares import repeated
 from polymat.codegen.program import Program
@@ -226,10 +227,7 @@ class StepwiseEntry:
         ]
 
     def _bytes(self, each: int, extents: Sequence[Affine]) -> CExpr:
-        count: CExpr = Cast("double", Literal(str(each)))
-        for extent in extents:
-            count = CBinary("*", count, CCall("_pm_extent", (self._form(extent),)))
-        return count
+        return times_extents(each, extents, self._form)
 
     def _workspace(self, kept: Sequence[HeldArray]) -> list[Stmt]:
         """Lay the arrays out one after the other, each on its own cache line."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from polymat.graph.elimination import Elimination, find_elimination, goes_by_rows
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.recurrence import copies, later_reads, recurrence_statements
+from polymat.graph.recurrence import copies, later_reads, leaves_steps_out, recurrence_statements
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
@@ -42,7 +42,7 @@ class EliminationPlanner:
         if len(stages) != 1 or loops is None or loops.recurrence is None or not self._is_wanted():
             return None
         stage = self.pipeline.stage(stages[0])
-        if not loops.recurrence.independent or not _leaves_steps_out(self.pipeline, stage):
+        if not loops.recurrence.independent or not leaves_steps_out(self.pipeline, stage):
             return None
         found = find_elimination(stage, self.pipeline)
         if found is None or not self._is_worth(found):
@@ -109,19 +109,6 @@ class EliminationPlanner:
             alone=(shared + within) / operations,
             bytes=rows_moved + 2 * box[0] * box[1] * stage.dtype.size,
         )
-
-
-def _leaves_steps_out(pipeline: Pipeline, stage: Stage) -> bool:
-    """Whether all that others read of a recurrence is of steps that do not depend on where they are."""
-    if stage.name in pipeline.outputs:
-        return False
-    for reader in pipeline.stages:
-        dims = {*reader.dims, *(dim for item in reader.accumulations for dim in item.dims)}
-        for load in reader.loads():
-            own = load.source.name == stage.name and reader.name != stage.name
-            if own and not dims.isdisjoint(load.indices[0].names()):
-                return False
-    return True
 
 
 def _places(pipeline: Pipeline, stage: Stage, loops: LoopPlan) -> Folds | None:

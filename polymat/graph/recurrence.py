@@ -63,6 +63,25 @@ def later_reads(pipeline: Pipeline, stage: Stage) -> Iterator[Access]:
                 yield from reads_of(domain.assume(pipeline.context), expr, stage.name)
 
 
+def leaves_steps_out(pipeline: Pipeline, stage: Stage) -> bool:
+    """Whether all that others read of a recurrence is of steps that do not depend on where they are.
+
+    yes:  others read path(N - 1, i, j)
+    no:   others read path(k, i, j), or it is a result
+    """
+    readers = (other for other in pipeline.stages if other.name != stage.name)
+    fixed = all(_reads_fixed_steps(other, stage.name) for other in readers)
+    return fixed and stage.name not in pipeline.outputs
+
+
+def _reads_fixed_steps(reader: Stage, array: str) -> bool:
+    """Whether what a stage reads of an array is of one step for each of its reads."""
+    dims = {*reader.dims, *(dim for item in reader.accumulations for dim in item.dims)}
+    return all(
+        dims.isdisjoint(load.indices[0].names()) for load in reader.loads() if load.source.name == array
+    )
+
+
 def copies(stage: Stage) -> Iterator[Copying]:
     """The parts of a definition that only say that an element is one at another index of one dimension."""
     for tag, part in enumerate(stage.parts):

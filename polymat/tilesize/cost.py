@@ -35,7 +35,8 @@ class PlanCost:
     """The predicted time of a plan, by its parts.
 
     computing, moving, entering: seconds of arithmetic, of data movement, and to enter a parallel region.
-    bytes: moved from and to the level of memory where the pipeline's arrays live.
+    bytes: that go from and to the arrays of the pipeline, wherever these live.
+    level: the nearest one of memory that holds all of these arrays; some bytes may come from nearer ones.
     """
 
     computing: float

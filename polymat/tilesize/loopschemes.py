@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from polymat.dataclass import dataclass
-from polymat.graph.planesbeside import planes_beside
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
 from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop
 from polymat.product.schemetext import Misfit
+from polymat.tilesize.register import planes_of
 
 MOST_JAMMED = 16  # points of a loop that run together: each is a copy of its body
 _ORDERED = ("map", "reduce", "row")
@@ -207,8 +207,9 @@ def _unrolled(stage: Stage, plan: LoopPlan | Misfit, tiled: Tiled) -> LoopPlan |
         if _adds(stage, plan, atom.dim):
             plan = replace(plan, addends=atom.size)
             continue
-        if atom.dim not in shared and _is_of_planes(stage, plan, atom):
-            plan = replace(plan, planes=planes_beside(stage))
+        planes = planes_of(stage, plan)
+        if atom.dim not in shared and planes and (planes.dim, planes.count) == (atom.dim, atom.size):
+            plan = replace(plan, planes=planes)
             continue
         long = [dim for dim in plan.order if dict(zip(tiled.dims, tiled.sizes, strict=True)).get(dim) != 1]
         if atom.dim not in shared or atom.dim != next(iter(long), None) or plan.unroll > 1:
@@ -218,12 +219,6 @@ def _unrolled(stage: Stage, plan: LoopPlan | Misfit, tiled: Tiled) -> LoopPlan |
             return Misfit(f"{atom} shares nothing between its points", f"leave {atom} out")
         plan = replace(plan, unroll=atom.size, block=tiled.dims.index(atom.dim) if tiled.dims else 0)
     return plan
-
-
-def _is_of_planes(stage: Stage, plan: LoopPlan, atom: SchemeLoop) -> bool:
-    """Whether all planes of a map that share something run together."""
-    planes = planes_beside(stage) if plan.kind == "map" and plan.vector == stage.dims[-1] else None
-    return planes is not None and (planes.dim, planes.count) == (atom.dim, atom.size)
 
 
 def _adds(stage: Stage, plan: LoopPlan, dim: str) -> bool:

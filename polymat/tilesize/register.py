@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.graph.aligned import Member
-from polymat.graph.planesbeside import planes_beside
+from polymat.graph.planesbeside import Planes, planes_beside
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.reduction import Op
@@ -53,10 +53,14 @@ def beside(stage: Stage, plan: LoopPlan, ranged: tuple[str | None, ...]) -> Loop
 
     ranged: the dimensions of which the nest is given a part.
     """
-    if plan.kind != "map" or not stage.dims or plan.vector != stage.dims[-1] or plan.within:
-        return plan
-    planes = planes_beside(stage)
+    planes = None if plan.within else planes_of(stage, plan)
     return plan if planes is None or planes.dim in ranged else replace(plan, planes=planes)
+
+
+def planes_of(stage: Stage, plan: LoopPlan) -> Planes | None:
+    """The planes that loops of a map may have side by side, in vectors along its rows."""
+    is_of_rows = plan.kind == "map" and bool(stage.dims) and plan.vector == stage.dims[-1]
+    return planes_beside(stage) if is_of_rows else None
 
 
 def side_by_side(stage: Stage, member: Member, members: Sequence[Member]) -> int:

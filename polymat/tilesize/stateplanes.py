@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.recurrence import leaves_steps_out
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -85,10 +86,8 @@ def kept_share(pipeline: Pipeline, stage: Stage, estimates: Mapping[str, int]) -
     before:  path(k, i, j) reads path(k - 1, ...), and others read path(N - 1, ...)
     after:   two planes of N
     """
-    if not stage.reads_itself or stage.circle or stage.name in pipeline.outputs or not stage.dims:
-        return 1.0
-    readers = (other for other in pipeline.stages if other.name != stage.name)
-    if not all(_reads_fixed_planes(other, stage.name) for other in readers):
+    is_kept_whole = not stage.reads_itself or bool(stage.circle) or not stage.dims
+    if is_kept_whole or not leaves_steps_out(pipeline, stage):
         return 1.0
     apart = [Affine.name(stage.dims[0]) - load.indices[0] for load in stage.loads() if _is_of(load, stage)]
     if not all(form.is_constant and form.const >= 0 for form in apart):
@@ -100,11 +99,3 @@ def kept_share(pipeline: Pipeline, stage: Stage, estimates: Mapping[str, int]) -
 
 def _is_of(load: Load, stage: Stage) -> bool:
     return bool(load.source.name == stage.name)
-
-
-def _reads_fixed_planes(reader: Stage, array: str) -> bool:
-    """Whether what a stage reads of an array lies in one plane for each of its reads."""
-    dims = {*reader.dims, *(dim for item in reader.accumulations for dim in item.dims)}
-    return all(
-        dims.isdisjoint(load.indices[0].names()) for load in reader.loads() if load.source.name == array
-    )

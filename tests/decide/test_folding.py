@@ -121,7 +121,7 @@ def test_explain_says_how_many_steps_are_kept() -> None:
 def test_the_program_says_it() -> None:
     program = str(compiled_levels([last(sweeps())])["codegen"])
     assert "2 places along dimension 0" in program
-    assert "_pm_extent(2) * _pm_extent(N) * _pm_extent(N)" in program
+    assert "_pm_place(&_pm_bytes, 16.0 * _pm_extent(N) * _pm_extent(N))" in program
 
 
 def test_the_pass_can_be_left_out() -> None:

@@ -22,7 +22,7 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.requests import Requests
 from polymat.codegen.memory.storage import LINE_BYTES
 
-LOW, HIGH, NEAR, BEHIND = "_pm_low", "_pm_high", "_pm_near", "_pm_behind"
+LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"
 STRIP = "_pm_strip"  # where a line's worth of a row begins
 
 
@@ -40,7 +40,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
     if (span := straight_range(loop)) is None:
         return None
     line = LINE_BYTES // element_bytes
-    low, high, near, behind, strip = (Id(name) for name in (LOW, HIGH, NEAR, BEHIND, STRIP))
+    low, high, behind, strip = (Id(name) for name in (LOW, HIGH, BEHIND, STRIP))
     row = requests.split(_rows(loop), loop.variable, low, behind, requests.bytes // element_bytes)
     if not row.here:
         return None
@@ -49,7 +49,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
         loop, start=strip, condition=CBinary("<", Id(loop.variable), CBinary("+", strip, Literal(str(line))))
     )
 
-    def strips(start: CExpr, end: CExpr, asked: Sequence[Stmt]) -> For:
+    def strips(start: CExpr, end: CExpr, asked: tuple[Stmt, ...]) -> For:
         begin = Declare("const ptrdiff_t", loop.variable, strip)
         body = (Block((begin, *asked)), part)
         return For(STRIP, start, CBinary("<", strip, end), Literal(str(line)), body)
@@ -59,9 +59,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
             Declare("const ptrdiff_t", LOW, span[0]),
             Declare("const ptrdiff_t", HIGH, span[1]),
             Declare("const ptrdiff_t", BEHIND, CBinary("+", low, whole)),
-            Declare("const ptrdiff_t", NEAR, row.near),
-            strips(low, near, row.here),
-            strips(near, behind, row.there),
+            *row.loops(strips),
             replace(loop, start=behind, condition=CBinary("<", Id(loop.variable), high)),
         )
     )

@@ -16,6 +16,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.bufferedrows import COPIES, FENCE, with_buffers
 from polymat.codegen.loops.bytelookups import with_byte_lookups
 from polymat.codegen.loops.dividedfirst import SPREADS, divided_first
@@ -126,10 +127,8 @@ def _past_caches(
     alone = writer.fences is None
 
     def past(stores: str) -> CExpr:
-        wanted = exceeds(writer.size, [buffer], plan.streamed, stores)
-        for array in sorted(same):  # what is read anyway is in the cache
-            wanted = CBinary("&&", wanted, CBinary("!=", Id(array), Id(target)))
-        return wanted
+        apart = (CBinary("!=", Id(array), Id(target)) for array in sorted(same))  # what is read is in a cache
+        return all_of((exceeds(writer.size, [buffer], plan.streamed, stores), *apart))
 
     if (rows := _Rows.of(writer, stage, plan)) is not None:
         types, names = rows.types, (rows.scalars, rows.distinct, same)

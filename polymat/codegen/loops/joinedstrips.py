@@ -15,7 +15,6 @@ from polymat.codegen.c.ctree import (
     Braces,
     CBinary,
     CExpr,
-    CUnary,
     Declare,
     Evaluate,
     For,
@@ -25,18 +24,16 @@ from polymat.codegen.c.ctree import (
     Stmt,
     plus,
 )
-from polymat.codegen.c.literals import literal
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.addends import REST
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.ranges import Range
 from polymat.dataclass import dataclass
-from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.graph.waited import Slices
 from polymat.graph.waits import behind_front
-from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
+from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import walk
 from polymat.plan.loops import LoopPlan
 from polymat.plan.strips import JoinedStrips
@@ -129,21 +126,13 @@ class _Strip:
 
     def _value(self, value: Expr, row: CExpr, v: int, made: CExpr | None = None) -> CExpr:
         """A vector of values, or the one that all points of a row have; made: the row of the first stage."""
-        match value:
-            case Const(number):
-                return literal(number, self.made.dtype)
-            case Parameter(name=name):
-                return self.writer.bodies.scalar(name)
-            case Load() if made is not None and value.source.name == self.made.name:
-                return made
-            case Load():
-                return self._loaded(value, row, v, of_sum=made is not None)
-            case Unary("-", operand):
-                return CUnary("-", self._value(operand, row, v, made))
-            case Binary(op, left, right):
-                return CBinary(op, *(self._value(each, row, v, made) for each in (left, right)))
-            case _:
-                raise InternalError(f"bug in polymat: a strip of {value}")
+        writer = self.writer.bodies.writer({})
+        for load in (node for node in walk(value) if isinstance(node, Load)):
+            if made is not None and load.source.name == self.made.name:
+                writer.ready[id(load)] = made
+            else:
+                writer.ready[id(load)] = self._loaded(load, row, v, of_sum=made is not None)
+        return writer.value(value)
 
     def _loaded(self, load: Load, row: CExpr, v: int, *, of_sum: bool) -> CExpr:
         """Elements of the row of a strip, or the one element that is the same along it."""

@@ -35,7 +35,6 @@ from polymat.codegen.loops.requests import Requests
 from polymat.dataclass import dataclass
 
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"  # of a row; behind its whole vectors
-NEAR = "_pm_near"  # the end of a row, from where on the next block's rows are asked for
 LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums
 TOGETHER = 4  # sums whose lanes are added up together
 LEAST_LANES = 4  # of a vector that is worth it
@@ -121,12 +120,13 @@ class _Sums:
     def _asking(self, requests: Requests, variable: str, whole: tuple[Stmt, ...]) -> Iterator[Stmt]:
         """The loop in two parts: near its end the next block's rows are asked for, from their begin on."""
         ahead = requests.bytes // self.types.size * self.types.lanes
-        low, behind, near, i = Id(LOW), Id(BEHIND), Id(NEAR), Id(variable)
         elements = dict.fromkeys(factor for factors in self.factors for factor in factors)
-        row = requests.split(elements, variable, low, behind, ahead)
-        yield Declare("const ptrdiff_t", NEAR, row.near)
-        yield For(variable, low, CBinary("<", i, near), self.types.lanes_text, (*row.here, *whole))
-        yield For(variable, near, CBinary("<", i, behind), self.types.lanes_text, (*row.there, *whole))
+
+        def vectors(start: CExpr, end: CExpr, asked: tuple[Stmt, ...]) -> For:
+            below = CBinary("<", Id(variable), end)
+            return For(variable, start, below, self.types.lanes_text, (*asked, *whole))
+
+        return requests.split(elements, variable, Id(LOW), Id(BEHIND), ahead).loops(vectors)
 
     def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
         return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))

@@ -7,10 +7,9 @@ which fours are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Evaluate, Id, Literal, Stmt, names_in
+from polymat.codegen.c.ctree import CBinary, CExpr, CUnary, Id, Literal, Stmt, names_in
 from polymat.codegen.c.othernames import substituted
+from polymat.codegen.c.shorthand import all_of, request
 from polymat.codegen.loops.gatheredrows import Leaves, Rows
 from polymat.dataclass import dataclass
 
@@ -48,13 +47,5 @@ def near_terms(value: CExpr, rows: Rows, leaves: Leaves) -> NearTerms | None:
     places = ((CUnary("&", substituted(leaf.first, first)), leaf.places) for leaf in gathered)
     streams = [leaf.first for leaf in found.values() if leaf.array is None]
     ahead = (CBinary("+", CUnary("&", element), Id("_PM_AHEAD")) for element in streams)
-    asked = tuple(Evaluate(CCall("__builtin_prefetch", (address,))) for address in ahead)
+    asked = tuple(map(request, ahead))
     return NearTerms(four, all_of(rows.beside(*each) for each in places), asked)
-
-
-def all_of(conditions: Iterable[CExpr]) -> CExpr:
-    """All of some conditions, each once."""
-    first, *others = dict.fromkeys(conditions)
-    for other in others:
-        first = CBinary("&&", first, other)
-    return first

@@ -42,10 +42,14 @@ class CheckedRows:
     """Inputs whose declared values a nest checks while it reads them, of all elements where `covered` holds.
 
     It leaves its rows as they are then, and tells so in `_pm_wrong`.
+    before: what looks at those of a row before the loop along it.  seen: where the elements end that are
+    known to be inside.
     """
 
     arrays: tuple[str, ...]
     covered: CExpr
+    before: tuple[Stmt, ...]
+    seen: CExpr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nestfunction import NestFunction, Work, describe
+from polymat.codegen.loops.nestfunction import CheckedRows, NestFunction, Work, describe
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.trailingloops import TRAIL
 from polymat.codegen.memory.storage import TILE, Buffer
@@ -32,6 +32,7 @@ class NestWriter:
 
     texts: C functions that nests call and that are text already, by name.
     fences: None, or what nests that write past the caches leave to be run behind all of them.
+    checks: what nests look at while they read it, if anything.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class NestWriter:
         self.texts: dict[str, str] = {}
         self.aliased = aliased
         self.fences: dict[str, Stmt] | None = None
+        self.checks: CheckedRows | None = None
         self.bodies = BodyWriter(pipeline, storage, names, needs)
 
     def size(self, form: Affine) -> CExpr:

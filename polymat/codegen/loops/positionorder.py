@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
-
 from polymat.codegen.c.ctree import CBinary, CExpr, CUnary
+from polymat.codegen.c.shorthand import all_of
 from polymat.graph.stage import Stage
 from polymat.lang.reduction import Op
 
 
 def is_better(stage: Stage, value: CExpr, best: CExpr) -> CExpr:
     """Whether a value takes the place of the best one so far: not where it is equal, nor that is NaN."""
-    return reduce(partial(CBinary, "&&"), better_where(stage, value, best))
+    return all_of(better_where(stage, value, best))
 
 
 def better_where(stage: Stage, value: CExpr, best: CExpr) -> tuple[CExpr, ...]:

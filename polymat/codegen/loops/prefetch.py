@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import CCall, CExpr, Evaluate, For, If, Literal, Stmt
+from polymat.codegen.c import shorthand
+from polymat.codegen.c.ctree import For, If, Literal, Stmt
 from polymat.codegen.c.rows import integer_of
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.memory.storage import LINE_BYTES
@@ -39,9 +40,9 @@ def with_prefetch(
     def request(row: For, name: str, indices: Indices, distance: int) -> For:
         moved = tuple(form.substitute({outer: Affine.name(outer) + distance}) for form in indices)
         address = bodies.address(name, moved, bodies.loop_point(dims))
-        arguments: tuple[CExpr, ...] = (address, Literal(str(int(name == stage.name))))
+        asked = shorthand.request(address, write=name == stage.name)
         step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
-        return replace(row, step=step, body=(Evaluate(CCall("__builtin_prefetch", arguments)),), pragmas=())
+        return replace(row, step=step, body=(asked,), pragmas=())
 
     def visit(statement: Stmt, around: Mapping[str, int]) -> tuple[Stmt, ...]:
         match statement:

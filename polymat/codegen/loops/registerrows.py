@@ -25,6 +25,7 @@ from polymat.codegen.c.ctree import (
     Id,
     If,
     Literal,
+    Return,
     Stmt,
     Subscript,
     names_in,
@@ -61,17 +62,46 @@ def with_register_rows(
 
 @dataclass(frozen=True, slots=True)
 class _PartTypes(RowTypes):
-    """Vectors of which some lanes are loaded.  which: the name of their mask."""
-
-    which: str = ""
+    """Vectors of which some lanes are loaded: those of the mask `PART`."""
 
     def load(self, element: CExpr) -> CExpr:
         """The lanes that begin at an element, with 0 in place of others."""
-        return CCall(f"_pm_part_load_{self.suffix}", (CUnary("&", element), Id(self.which)))
+        return CCall(f"_pm_part_load_{self.suffix}", (CUnary("&", element), Id(PART)))
 
     def store(self, element: CExpr, value: CExpr) -> CExpr:
         """Write the lanes to where an element begins."""
-        return CCall(f"_pm_part_store_{self.suffix}", (CUnary("&", element), value, Id(self.which)))
+        return CCall(f"_pm_part_store_{self.suffix}", (CUnary("&", element), value, Id(PART)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """What is added to a row.
+
+    same: what all lanes of it have in common, by name.  whole: a vector of it.  part: one of some lanes.
+    """
+
+    same: tuple[tuple[str, CExpr], ...]
+    whole: CExpr
+    part: CExpr
+
+    @staticmethod
+    def of(value: CExpr, variable: str, types: RowTypes, arrays: Collection[str]) -> _Term | None:
+        """The vectors of a value; None of what is no arithmetic on elements of rows and of their type."""
+        whole, part = (RowVectors(kind, variable, arrays, frozenset()) for kind in (types, _part_of(types)))
+        made, some = whole.of(value), part.of(value)
+        if made is None or some is None:
+            return None
+        is_typed = (_has_type(each, types, arrays) for _, each in whole.same)
+        return _Term(whole.same, made, some) if all(is_typed) else None
+
+
+def _part_of(types: RowTypes) -> _PartTypes:
+    return _PartTypes(types.suffix, types.lanes)
+
+
+def _has_type(value: CExpr, types: RowTypes, arrays: Collection[str]) -> bool:
+    """Whether a number of the type of a row is computed where that is computed with vectors."""
+    return types.is_number(value.text) if isinstance(value, Literal) else is_element(value, arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +129,26 @@ class _Walk:
         return tuple(found)
 
 
+def _may_stand_before(statement: Stmt) -> bool:
+    """Whether a statement is one of those in front of a loop between bounds: these, and checks."""
+    match statement:
+        case Declare() | If(then=(Return(),), otherwise=()):
+            return True
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A loop that adds to a row, one innermost.  declared: what stands before it, the bounds of the loop."""
+    """A loop that adds to a row, one innermost.  declared: what stands before it, bounds of the loop say."""
 
     types: RowTypes
-    arrays: Collection[str]
     declared: tuple[Stmt, ...]
     loop: For
     along: For
     end: CExpr
     target: Subscript
-    value: CExpr
+    term: _Term
 
     @staticmethod
     def of(statement: Stmt, types: RowTypes, arrays: Collection[str]) -> _Rows | None:
@@ -132,11 +170,12 @@ class _Rows:
             case _:
                 return None
         fixed = names_in([start, end, target])
-        if loop.variable in fixed or not all(isinstance(each, Declare) for each in declared):
+        if loop.variable in fixed or not all(map(_may_stand_before, declared)):
             return None
-        read = read_of(target, variable)
-        rows = _Rows(types, arrays, tuple(declared), loop, along, end, target, value)
-        return None if read is None or read.array in names_in([value]) or rows.terms(types) is None else rows
+        read, term = read_of(target, variable), _Term.of(value, variable, types, arrays)
+        if read is None or term is None or read.array in names_in([value]):
+            return None
+        return _Rows(types, tuple(declared), loop, along, end, target, term)
 
     def is_start(self, statement: Stmt) -> bool:
         """Whether a statement sets the row to zero."""
@@ -150,20 +189,6 @@ class _Rows:
         zero = isinstance(value, Literal) and self.types.is_number(value.text)
         same = (name, start, end, here) == (variable, self.along.start, self.end, self.target)
         return zero and same and float(value.text.removesuffix("f")) == 0.0  # type: ignore[union-attr]
-
-    def terms(self, types: RowTypes) -> tuple[tuple[tuple[str, CExpr], ...], CExpr] | None:
-        """What all lanes of a vector of terms have in common, by name, and the vector."""
-        vectors = RowVectors(types, self.along.variable, self.arrays, frozenset())
-        made = vectors.of(self.value)
-        if made is None or not all(self._has_type(value) for _, value in vectors.same):
-            return None
-        return vectors.same, made
-
-    def _has_type(self, value: CExpr) -> bool:
-        """Whether a number of the type of the row is computed where that is computed with vectors."""
-        if isinstance(value, Literal):
-            return self.types.is_number(value.text)
-        return is_element(value, self.arrays)
 
     def block(self, *, starts: bool) -> Block:
         """Vectors of the row, as many as there are; starts: whether they are zero before."""
@@ -181,24 +206,19 @@ class _Rows:
     def _vectors(self, count: int, *, starts: bool) -> Iterator[Stmt]:
         """So many vectors, the last of which may have a part of its lanes."""
         types, lanes = self.types, self.types.lanes
-        part = _PartTypes(types.suffix, lanes, PART)
         some = plus(Id(LEFT), -(count - 1) * lanes)
         yield Declare(
             f"const _pm_part_mask_{types.suffix}", PART, CCall(f"_PM_PART_MASK_{types.suffix}", (some,))
         )
-        kinds = [*[types] * (count - 1), part]
+        kinds = [*[types] * (count - 1), _part_of(types)]
+        terms = [*[self.term.whole] * (count - 1), self.term.part]
         targets = [self._moved(self.target, k) for k in range(count)]
         sums = [f"{SUMS}_{k}" for k in range(count)]
         for name, kind, target in zip(sums, kinds, targets, strict=True):
             yield Declare(types.vector, name, Braces((Literal("0"),)) if starts else kind.load(target))
-        added: list[Stmt] = []
-        for k, kind in enumerate(kinds):
-            found = self.terms(kind)
-            assert found is not None, "asked before"
-            same, vector = found
-            added += () if k else (Declare(f"const {types.ctype}", *each) for each in same)
-            added.append(Assign(Id(sums[k]), "+=", self._moved(vector, k)))
-        yield replace(self.loop, body=tuple(added))
+        same = (Declare(f"const {types.ctype}", *each) for each in self.term.same)
+        added = (Assign(Id(sums[k]), "+=", self._moved(term, k)) for k, term in enumerate(terms))
+        yield replace(self.loop, body=(*same, *added))
         for name, kind, target in zip(sums, kinds, targets, strict=True):
             yield Evaluate(kind.store(target, Id(name)))
 

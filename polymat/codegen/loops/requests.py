@@ -5,14 +5,15 @@ Hardware prefetch follows few rows at a time, no further than a page, and not ba
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from polymat.codegen.c.ctree import (
     CBinary,
-    CCall,
     CExpr,
     CUnary,
+    Declare,
     Evaluate,
+    For,
     Id,
     Literal,
     Stmt,
@@ -21,19 +22,33 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import is_element
+from polymat.codegen.c.shorthand import request
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.toandfro import backwards
 from polymat.dataclass import dataclass
 from polymat.plan.loops import LoopPlan
 
+NEAR = "_pm_near"  # near the end of a row, from where on the next block's rows are asked for
+
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """A row in two parts.  near: where the second begins.  here, there: what a point of either asks for."""
+    """A row in two parts.
 
+    low, behind: the ends.  near: where the second part begins.  here, there: what a point of either asks for.
+    """
+
+    low: CExpr
+    behind: CExpr
     near: CExpr
     here: tuple[Stmt, ...]
     there: tuple[Stmt, ...]
+
+    def loops(self, loop: Callable[[CExpr, CExpr, tuple[Stmt, ...]], For]) -> Iterator[Stmt]:
+        """Both parts one after the other; loop: over points between ends, of what each asks for."""
+        yield Declare("const ptrdiff_t", NEAR, self.near)
+        yield loop(self.low, Id(NEAR), self.here)
+        yield loop(Id(NEAR), self.behind, self.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +88,21 @@ class Requests:
         each = list(elements)
         here = tuple(asked for e in each for asked in self._here(e, variable, ahead))
         back = CBinary("-", length, distance)
-        return SplitRow(near, here, tuple(asked for e in each for asked in self._there(e, variable, back)))
+        there = tuple(asked for e in each for asked in self._there(e, variable, back))
+        return SplitRow(low, behind, near, here, there)
 
     def _here(self, element: CExpr, variable: str, ahead: int) -> Iterator[Stmt]:
         """Ask for what is so many elements ahead in the same row."""
         if self._is_asked(element):
             point = CBinary("+", Id(variable), Literal(str(ahead)))
-            yield _request(substituted(element, {Id(variable): point}))
+            yield request(CUnary("&", substituted(element, {Id(variable): point})))
 
     def _there(self, element: CExpr, variable: str, back: CExpr) -> Iterator[Stmt]:
         """Ask for what is so many elements back in the same row of the next block."""
         if self._is_asked(element):
             other, point = CBinary("+", Id(self.block), self.further), CBinary("-", Id(variable), back)
-            yield _request(substituted(element, {Id(variable): point, Id(self.block): other}))
+            there = substituted(element, {Id(variable): point, Id(self.block): other})
+            yield request(CUnary("&", there))
 
     def _is_asked(self, element: CExpr) -> bool:
         return is_element(element, self.arrays) and self.block in names_in([Evaluate(element)])
-
-
-def _request(element: CExpr) -> Stmt:
-    return Evaluate(CCall("__builtin_prefetch", (CUnary("&", element),)))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polymat.codegen.c.ctree import (
-    CCall,
     CExpr,
-    Evaluate,
     Id,
-    Literal,
     Stmt,
     Subscript,
 )
 from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.shorthand import request
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.memory.storage import TILE
 from polymat.graph.stage import Stage
@@ -88,7 +86,6 @@ class RowPlaces:
         """C name of the one before."""
         return f"_pm_last_{self.bodies.array(name)}_{row}"
 
-    def request(self, name: str, indices: tuple[Affine, ...], write: int) -> Stmt:
+    def request(self, name: str, indices: tuple[Affine, ...], *, write: bool) -> Stmt:
         """Ask for a line of memory, to read or to write it."""
-        address = self.bodies.address(name, indices, self.point)
-        return Evaluate(CCall("__builtin_prefetch", (address, Literal(str(write)))))
+        return request(self.bodies.address(name, indices, self.point), write=write)

@@ -62,7 +62,9 @@ class RowStores:
         if not self.places.past_caches:
             for name, k in self.places.stored():
                 row = Affine.name(ROW) + (self.places.behind(name) + k + rows)
-                yield self.places.request(name, (row, Affine.name(AT) - self.places.loop.lags[name]), 1)
+                yield self.places.request(
+                    name, (row, Affine.name(AT) - self.places.loop.lags[name]), write=True
+                )
 
     def stores(self) -> Iterator[Stmt]:
         """Store the rows of results: whole vectors, or at the ends of a row the columns that are its own."""

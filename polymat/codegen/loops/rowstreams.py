@@ -113,7 +113,7 @@ class RowReads:
             for (name, forms), stream in family[-rows:]:
                 further = tuple(form.substitute({ROW: Affine.name(ROW) + rows}) for form in forms)
                 if further != forms:
-                    yield self.places.request(name, (*further, Affine.name(AT) + stream.first), 0)
+                    yield self.places.request(name, (*further, Affine.name(AT) + stream.first), write=False)
 
     def read(self, name: str, load: Load, k: int) -> CExpr:
         """The vector of an element that a stage reads in its k-th row."""

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.rowloopwriter import RowLoopWriter
 from polymat.codegen.loops.rowplaces import ROW, STOP
 from polymat.codegen.loops.stagecode import StageWriter
@@ -65,7 +66,7 @@ def row_tiles(writer: StageWriter, plan: TilePlan, number: int) -> RowTiles | No
         function, arguments = _function(writer, plan, rows, f"_pm_rows{'_past' if past else ''}_{number}")
         functions.append(function)
         runs.append(Evaluate(CCall(function.name, arguments)))
-    condition = _all([*_whole(writer, plan, loop), *_inside(writer, rows)])
+    condition = all_of([*_whole(writer, plan, loop), *_inside(writer, rows)])
     if not streams:
         return RowTiles(tuple(functions), condition, runs[0], (), ())
     results = [writer.storage[name] for name in sorted(written)]
@@ -112,11 +113,3 @@ def _elements(writer: StageWriter, buffer: Buffer) -> CExpr:
         size = writer.size(extent)
         total = size if total == Literal("1") else CBinary("*", total, size)
     return total
-
-
-def _all(conditions: Sequence[CExpr]) -> CExpr:
-    distinct = list(dict.fromkeys(conditions))
-    result = distinct[0]
-    for condition in distinct[1:]:
-        result = CBinary("&&", result, condition)
-    return result

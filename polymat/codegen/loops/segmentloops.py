@@ -10,6 +10,7 @@ from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.gatheredrows import Rows
 from polymat.codegen.loops.innermost import with_changed
+from polymat.codegen.loops.nestfunction import CheckedRows
 from polymat.dataclass import dataclass
 from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
@@ -31,9 +32,15 @@ def without_choice(stage: Stage) -> Stage:
 
 
 def between_bounds(
-    statements: Sequence[Stmt], stage: Stage, bodies: BodyWriter, needs: set[Need]
+    statements: Sequence[Stmt],
+    stage: Stage,
+    bodies: BodyWriter,
+    needs: set[Need],
+    checks: CheckedRows | None = None,
 ) -> tuple[Stmt, ...] | None:
     """The loops along the segments of a stage between their bounds; None where one is no loop as it is.
+
+    checks: what looks at elements between these bounds.
 
     before:  for k in 0 .. NNZ - 1: s += a[k]
     after:   for k in max(0, row[i]) .. min(NNZ, row[i + 1]) - 1: s += a[k]
@@ -56,7 +63,8 @@ def between_bounds(
         for each in stage.segments.dims
     }
     indices = {bodies.index_name(loop): dim for dim, loop in loops.items()}
-    clipping = _Clipping(along, whole, value, indices, needs, {}, [])
+    before = () if checks is None else checks.before
+    clipping = _Clipping(along, whole, value, indices, needs, before, {}, [])
     body = with_changed(statements, clipping.changed)
     return body if clipping.done == dict.fromkeys(along, True) else None
 
@@ -147,14 +155,23 @@ class AllRows:
         return AllRows(suffix, begins, low, high + 1, elements[1] + 1, tuple(box.values()), inside)
 
 
-def gathered_rows(stage: Stage, bodies: BodyWriter) -> Rows | None:
-    """The rows in C, as gathers go through them; None where they are not all of a box."""
+def bounds_of(variable: str) -> tuple[str, str]:
+    """The names of where the loop of a variable along a segment begins, and of what is behind it."""
+    return f"{FROM}_{variable}", f"{TO}_{variable}"
+
+
+def gathered_rows(stage: Stage, bodies: BodyWriter, readable: CExpr | None = None) -> Rows | None:
+    """The rows in C, as gathers go through them; None where they are not all of a box.
+
+    readable: where elements end that may be read before their own row; None: all may.
+    """
     rows = AllRows.of(stage, bodies)
     if rows is None:
         return None
     limits = (rows.begins, bodies.size(rows.low), bodies.size(rows.end))
     sizes = {bodies.names.get("size", size.name) for size in bodies.pipeline.sizes}
-    return Rows(rows.suffix, limits, bodies.size(rows.elements), sizes, rows.inside)
+    elements = bodies.size(rows.elements) if readable is None else readable
+    return Rows(rows.suffix, limits, elements, sizes, rows.inside)
 
 
 def _element(bound: Expr) -> Load | None:
@@ -168,8 +185,9 @@ class _Clipping:
     """Changes loops along segments to begin and to end at their bounds.
 
     whole: of each the ends of all its dimension, where the bound there lies within it whatever data are.
-    indices: the dimensions by their variables.  done: by the variable of each segment, whether all that runs
-    along it are loops that were changed.  around: the variables that are known where a statement stands.
+    indices: the dimensions by their variables.  checks: what stands before a changed loop.
+    done: by the variable of each segment, whether all that runs along it are loops that were changed.
+    around: the variables that are known where a statement stands.
     """
 
     segments: dict[str, Segment]
@@ -177,6 +195,7 @@ class _Clipping:
     value: Callable[[Expr], CExpr]
     indices: dict[str, str]
     needs: set[Need]
+    checks: tuple[Stmt, ...]
     done: dict[str, bool]
     around: list[str]
 
@@ -218,10 +237,10 @@ class _Clipping:
         segment, (first_of_all, end_of_all) = self.segments[loop.variable], self.whole[loop.variable]
         low = self._inner(low, segment.lows, first_of_all, MAX_I64)
         end = self._inner(end, segment.ends, end_of_all, MIN_I64)
-        first, last = f"{FROM}_{loop.variable}", f"{TO}_{loop.variable}"
+        first, last = bounds_of(loop.variable)
         declared = (Declare("const ptrdiff_t", first, low), Declare("const ptrdiff_t", last, end))
         condition = CBinary("<", Id(loop.variable), Id(last))
-        return Block((*declared, replace(loop, start=Id(first), condition=condition)))
+        return Block((*declared, *self.checks, replace(loop, start=Id(first), condition=condition)))
 
     def _inner(self, outer: CExpr, bounds: Sequence[Expr], whole: CExpr | None, need: Helper) -> CExpr:
         """The innermost of an end of a loop and its bounds."""

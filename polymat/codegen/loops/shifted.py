@@ -30,6 +30,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
+from polymat.codegen.c.shorthand import is_request
 from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 from polymat.dataclass import dataclass
@@ -118,7 +119,7 @@ def requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
     found: list[Stmt] = []
     for statement in reversed(statements):
         match statement:
-            case For(variable=name, body=(Evaluate(CCall("__builtin_prefetch")),)) if name == variable:
+            case For(variable=name, body=(asked,)) if name == variable and is_request(asked):
                 found.insert(0, statement)
             case _:
                 break

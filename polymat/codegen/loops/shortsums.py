@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
+from typing import TypeAlias
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -33,6 +34,7 @@ from polymat.codegen.c.ctree import Evaluate as Term
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.c.othernames import substituted
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.gatheredrows import (
     NOT_UNROLLED,
     UNLIKE,
@@ -43,9 +45,9 @@ from polymat.codegen.loops.gatheredrows import (
     none_known,
 )
 from polymat.codegen.loops.innermost import with_changed
-from polymat.codegen.loops.neighbourrows import BESIDE, all_of, near_terms
+from polymat.codegen.loops.neighbourrows import BESIDE, near_terms
 from polymat.codegen.loops.nestwriter import NestWriter
-from polymat.codegen.loops.rowways import Way, one_of
+from polymat.codegen.loops.rowways import one_of
 from polymat.codegen.loops.segmentloops import gathered_rows
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
@@ -55,6 +57,9 @@ FIRST, LAST, REST, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_here"
 SUM, LANE = "_pm_sum", "_pm_sum_lane"  # four terms, and with a number one of them
 _ADDED = ("+", "-", "*")
 GATHERED_BY = ("i32", "i64")  # places for which there are gathers
+
+Gone: TypeAlias = Mapping[str, list[CExpr]]
+"""When each of other ways is gone, by its name, the first of them first; none of one that no row may go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +103,14 @@ def in_short_sums(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> t
     limited = {array(each.name) for each in inputs if each.values is not None}
     alike = {array(name) for name, dtype in types.items() if dtype == stage.dtype}
     places = {array(name): dtype.suffix for name, dtype in types.items()}
+    seen = writer.checks.seen if writer.checks is not None else None
     sums = ShortSums(
         stage.dtype.c,
         stage.dtype.suffix,
         alike,
         given=alike & {array(each.name) for each in inputs},
         places={name: s for name, s in places.items() if s in GATHERED_BY and name in limited},
-        rows=gathered_rows(stage, writer.bodies),
+        rows=gathered_rows(stage, writer.bodies, seen),
     )
     return with_short_sums(body, sums, writer.needs)
 
@@ -118,7 +124,7 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
     and where vectors gather the same with terms computed before, for rows that are not like others before;
     and with four elements loaded as they lie, for rows whose places are neighbours.
     """
-    most: list[CExpr] = []
+    gone: Gone = {UNLIKE: [], BESIDE: []}
 
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
@@ -126,15 +132,13 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
                 variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
             ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
                 needs.add(Piece.GATHERED)
-                return _several(statement, start, high, sums, needs, most)
+                return _several(statement, start, high, sums, needs, gone)
             case _:
                 return None
 
     found = with_changed(statements, changed)
-    ways: list[Way] = []
-    if sums.rows is not None and UNLIKE in names_in(found):
-        ways.append((UNLIKE, sums.rows.unlike, none_known(sums.ctype)))
-    return one_of(found, [*ways, (BESIDE, all_of(most), ())] if most else ways)
+    before = {UNLIKE: none_known(sums.ctype)}
+    return one_of(found, [(way, all_of(when), before.get(way, ())) for way, when in gone.items() if when])
 
 
 def _gathers(value: CExpr) -> bool:
@@ -144,10 +148,8 @@ def _gathers(value: CExpr) -> bool:
     return any(isinstance(node, Subscript) for node in inner)
 
 
-def _several(
-    loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[Need], most: list[CExpr]
-) -> Stmt:
-    """The sum in fours, and in other ways that rows may go; most: when one of those is gone."""
+def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums, needs: set[Need], gone: Gone) -> Stmt:
+    """The sum in fours, and in other ways that rows may go, of which `gone` says when."""
     (addition,) = loop.body
     assert isinstance(addition, Assign), "matched by who calls"
     index, many = Id(loop.variable), Literal(str(SIDE_BY_SIDE))
@@ -165,7 +167,7 @@ def _several(
         condition = CBinary("<", index, Id(LAST))
         rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
         one_by_one += (lanes, rest)
-    ways = _other_ways(one_by_one, left, lanes, sums, needs, most)
+    ways = _other_ways(one_by_one, left, lanes, sums, needs, gone)
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
@@ -177,7 +179,7 @@ def _several(
 
 
 def _other_ways(
-    fours: tuple[Stmt, ...], left: Assign, lanes: Assign, sums: ShortSums, needs: set[Need], most: list[CExpr]
+    fours: tuple[Stmt, ...], left: Assign, lanes: Assign, sums: ShortSums, needs: set[Need], gone: Gone
 ) -> tuple[Stmt, ...]:
     """A row in fours, or in another way where that is gone.  left: what adds a term, lanes: what adds all."""
     behind, blocks, *rest = fours
@@ -191,12 +193,13 @@ def _other_ways(
     ways = _rounded(fours, sums.suffix)
     if near is not None:
         needs.add(Piece.NEIGHBOURS)
-        most.append(near.most)
+        gone[BESIDE].append(near.most)
         added = (blocks.body[0], *near.asked, Assign(Id(SUM), "+=", near.four))
         loaded = _rounded((behind, replace(blocks, body=added), *rest), sums.suffix)
         ways = (If(Id(BESIDE), loaded, ways),)
     if gathering is not None:
         needs.add(MIN_I64)
+        gone[UNLIKE].append(sums.rows.unlike)
         ways = (If(Id(UNLIKE), (gathering, lanes), ways),)
     return ways
 

@@ -23,7 +23,6 @@ from polymat.codegen.c.ctree import (
     CExpr,
     CUnary,
     Declare,
-    Evaluate,
     For,
     Id,
     If,
@@ -36,6 +35,7 @@ from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.c.shorthand import request
 from polymat.codegen.c.vectortypes import Parts
 from polymat.codegen.loops.accumulators import ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
@@ -201,7 +201,7 @@ class _Single:
                 for k in range(0, count, apart):
                     point = CBinary("+", Id(self.variable), Literal(str(k * self.types.lanes)))
                     there = substituted(row, {Id(self.variable): point}) if k else row
-                    yield Evaluate(CCall("__builtin_prefetch", (CUnary("&", there),)))
+                    yield request(CUnary("&", there))
 
     def _added(self, k: int) -> Stmt:
         """Add the k-th vector from here on to the k-th sum."""

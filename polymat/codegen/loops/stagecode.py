@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
-from polymat.codegen.c.vectorloops import VECTORS, Pragma
+from polymat.codegen.c.vectorloops import VECTORS, Pragma, SharedOut
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.askingrows import asking_rows
 from polymat.codegen.loops.explicitvectors import (
@@ -254,7 +254,7 @@ class StageWriter(NestWriter):
         if stage.segments is None or loops.plan.unroll > 1 or loops.plan.addends > 1:
             return None
         body = replace(loops, statements=make(without_choice(stage))).body()
-        return between_bounds(body, stage, self.bodies, self.needs)
+        return between_bounds(body, stage, self.bodies, self.needs, self.checks)
 
     def _recurrence(
         self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest"
@@ -269,8 +269,7 @@ class StageWriter(NestWriter):
 
         def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if depth == outermost and plan.parallel is not None and plan.trailing is None:
-                simd = "simd " if innermost else ""
-                return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
+                return (SharedOut("_pm_threads", innermost),)
             return (VECTORS,) if innermost and parallel[depth] else ()
 
         order = plan.recurrence

@@ -9,9 +9,7 @@ from polymat.codegen.c.ctree import (
     Assign,
     Block,
     CBinary,
-    CCall,
     Declare,
-    Evaluate,
     For,
     Id,
     If,
@@ -19,6 +17,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
 )
+from polymat.codegen.c.shorthand import is_request
 
 Pair = tuple[str, str]
 
@@ -58,7 +57,9 @@ def _copies(statement: Stmt) -> Iterator[Pair | None]:
                 yield from _copies(inner)
         case Assign(Subscript(Id(target), place), "=", Subscript(Id(source), other)) if place == other:
             yield source, target
-        case Declare() | Note() | Evaluate(CCall("__builtin_prefetch")):
+        case Declare() | Note():
+            return
+        case _ if is_request(statement):
             return
         case _:
             yield None

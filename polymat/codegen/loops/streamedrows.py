@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from polymat.codegen.c.ctree import (
     Assign,
     CBinary,
-    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -29,6 +28,7 @@ from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.shifted import HIGH, LOW, RowPoint
+from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.memory.storage import Buffer
 from polymat.lang.affine import Affine
 
@@ -51,14 +51,8 @@ def is_larger(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit:
     """Whether arrays are larger together than so many bytes; 0: they never are."""
     if limit == 0:
         return Literal("0")
-    total: CExpr | None = None
-    for buffer in buffers:
-        each: CExpr = Literal(f"{float(buffer.dtype.size)}")
-        for extent in buffer.extents:
-            each = CBinary("*", each, CCall("_pm_extent", (size(extent),)))
-        total = each if total is None else CBinary("+", total, each)
-    assert total is not None, "something is written"
-    return CBinary(">", total, Literal(f"{float(limit)}"))
+    each = [times_extents(buffer.dtype.size, buffer.extents, size) for buffer in buffers]
+    return CBinary(">", total_of(each), Literal(f"{float(limit)}"))
 
 
 def with_streams(

@@ -19,7 +19,12 @@ def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> 
     for each, box in counted_boxes(stage):
         alike[box] += each
     terms = [box_points(box, size, skip, each) for box, each in alike.items()]
-    return reduce(partial(CBinary, "+"), terms)
+    return total_of(terms)
+
+
+def total_of(terms: Sequence[CExpr]) -> CExpr:
+    """The sum of real numbers; 0 of none."""
+    return reduce(partial(CBinary, "+"), terms) if terms else Literal("0.0")
 
 
 def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each: int = 1) -> CExpr:
@@ -27,7 +32,7 @@ def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each
     return times_extents(each, [high - low + 1 for low, high in box[skip:]], size)
 
 
-def times_extents(number: int, extents: Sequence[Affine], size: Callable[[Affine], CExpr]) -> CExpr:
+def times_extents(number: float, extents: Sequence[Affine], size: Callable[[Affine], CExpr]) -> CExpr:
     """A number times extents, as a real number: those that are constant are multiplied with it here."""
     known = prod(max(0, extent.const) for extent in extents if extent.is_constant)
     product: CExpr = Literal(f"{float(number * known)}")

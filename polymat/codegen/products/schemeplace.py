@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import reduce
 
 from polymat.codegen.c.ctree import CBinary, CExpr, Id, Literal, Subscript, plus
+from polymat.codegen.c.shorthand import all_of
 from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 
@@ -134,4 +135,4 @@ def is_whole(place: LoopPlace, sizes: Mapping[str, int]) -> CExpr | None:
     spans = place.spans
     asked = [dim for dim, size in sizes.items() if size > 1 and spans[dim].length != size]
     fits = [CBinary("<=", plus(spans[dim].begin, sizes[dim]), spans[dim].end) for dim in asked]
-    return reduce(lambda one, other: CBinary("&&", one, other), fits) if fits else None
+    return all_of(fits) if fits else None

@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
 from polymat.codegen.products.schemeplace import ONE, ZERO, LoopPlace, moved
@@ -114,7 +115,7 @@ class SumWriter:
             for adds in (False, True)
         )
         if begun:
-            return (If(reduce(lambda one, other: CBinary("&&", one, other), begun), written, added),)
+            return (If(all_of(begun), written, added),)
         return added if self.adds else written
 
     def _store(self, total: Sum, place: LoopPlace, *, adds: bool) -> tuple[Stmt, ...]:

@@ -8,7 +8,6 @@ from typing import Protocol
 from polymat.codegen.c.ctree import (
     Assign,
     CBinary,
-    CCall,
     CExpr,
     Declare,
     For,
@@ -18,7 +17,9 @@ from polymat.codegen.c.ctree import (
     Subscript,
     Ternary,
 )
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.loops.work import times_extents
 from polymat.codegen.products.blockshape import Shape
 from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
@@ -94,11 +95,8 @@ class Segments:
 
     def bytes(self) -> CExpr:
         """Room for all offsets."""
-        total: CExpr = Literal(f"{8.0 * len(self.factors)}")
-        for dim in self.dims:
-            extent = self.owner.size(self.owner.found.extent(dim))
-            total = CBinary("*", total, CCall("_pm_extent", (extent,)))
-        return total
+        extents = [self.owner.found.extent(dim) for dim in self.dims]
+        return times_extents(8 * len(self.factors), extents, self.owner.size)
 
     def statements(self) -> tuple[Stmt, ...]:
         """The joined length of a segment, and loops that fill the table and count the segments."""
@@ -132,10 +130,7 @@ class Segments:
             steps = dict.fromkeys(
                 (self.owner.step(factor, dim), self.owner.step(factor, self.inner)) for factor in self.factors
             )
-            same = [CBinary("==", outer, CBinary("*", length, inner)) for outer, inner in steps]
-            together: CExpr = same[0]
-            for other in same[1:]:
-                together = CBinary("&&", together, other)
+            together = all_of(CBinary("==", outer, CBinary("*", length, inner)) for outer, inner in steps)
             extent = self.owner.length(dim)
             joined = CBinary("||", CBinary("==", extent, Literal("1")), together)
             statements.append(Declare("const int", self._joined(dim), joined))

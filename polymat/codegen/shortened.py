@@ -43,6 +43,7 @@ from polymat.codegen.c.render import function_text
 from polymat.codegen.c.scopes import every
 from polymat.codegen.partruns import HEAD, Rules, Run, best_run, has_loops_within, is_long, lines_of
 from polymat.codegen.unrolled import rolled_lines
+from polymat.memo import remembered
 
 LEFT = "_pm_left"
 SUM = "_pm_sum_"
@@ -63,13 +64,21 @@ def lines_over(function: CFunction, most: int) -> int:
 
     Copies of a statement for several points count once where there are loops over elements.
     """
+    lines = _bare_text(function).count("\n")
+    if lines > most and not function.runs_others:
+        lines = _rolled(function)
+    return max(0, lines - most)
+
+
+@remembered
+def _rolled(function: CFunction) -> int:
+    return rolled_lines(_bare_text(function))
+
+
+def _bare_text(function: CFunction) -> str:
+    """The text of a function without the comment before it."""
     comment = function.comment.count("\n") + 1 if function.comment else 0
-    text = function_text(function)
-    if text.count("\n") - comment <= most:
-        return 0
-    if function.runs_others:
-        return text.count("\n") - comment - most
-    return max(0, rolled_lines(text.split("\n", comment)[-1]) - most)
+    return function_text(function).split("\n", comment)[-1]
 
 
 class FunctionCutter:

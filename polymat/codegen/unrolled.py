@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import eq
 
 MOST_COPIED = 40  # statements of one copy
 _DISTANCE = re.compile(r" \+ \d+\b(?!\.)")
@@ -45,6 +46,9 @@ def _shape(statement: str) -> str:
 
 def _without_copies(statements: list[tuple[int, int]], count: int) -> list[tuple[int, int]]:
     """Without the second of any two neighbouring runs of so many statements that are alike."""
+    found = [shape for shape, _ in statements]
+    if sum(map(eq, found, found[count:])) < count:
+        return statements
     kept: list[tuple[int, int]] = []
     shapes: list[int] = []
     for each in statements:

@@ -78,7 +78,7 @@ def unit(file: File, head: str) -> str:
 @remembered
 def function_text(function: CFunction) -> str:
     """The text of one function, which stands in a program's whole text and in one of its files."""
-    return "".join(f"{_folded(line)}\n" for line in _function(function))
+    return "".join(f"{line}\n" for line in _function(function))
 
 
 def _constants(table: Constants) -> str:
@@ -149,7 +149,7 @@ def _declared(ctype: str, name: str) -> str:
 def _function(function: CFunction) -> Iterator[str]:
     if function.comment:
         yield _comment(function.comment, "")
-    yield prototype(function)
+    yield _folded(prototype(function))
     yield "{"
     yield from _block(function.body, INDENT)
     yield "}"
@@ -157,54 +157,66 @@ def _function(function: CFunction) -> Iterator[str]:
 
 def _block(body: Sequence[Stmt], indent: str) -> Iterator[str]:
     for statement in body:
-        yield from _statement(statement, indent)
+        yield statement_text(statement, indent)
 
 
+@remembered
 def statement_text(statement: Stmt, indent: str) -> str:
     """The text of one statement, in as many lines as it takes."""
-    return "\n".join(map(_folded, _statement(statement, indent)))
+    return "\n".join(_lines(statement, indent))
 
 
-def _statement(statement: Stmt, indent: str) -> Iterator[str]:
+def _lines(statement: Stmt, indent: str) -> Iterator[str]:
+    """Its lines, where those of each statement within it are one text."""
+    if isinstance(statement, Note):
+        yield _comment(statement.text, indent)
+        return
+    if isinstance(statement, For):
+        yield from (f"#pragma {pragma}" for pragma in statement.pragmas)
+    yield _folded(indent + _head(statement))
     match statement:
-        case Declare(ctype, name, value):
-            start = "" if value is None else f" = {expression(value)}"
-            yield f"{indent}{_declared(ctype, name)}{start};"
-        case Assign(target, op, value):
-            yield f"{indent}{expression(target)} {op} {expression(value)};"
-        case Evaluate(expr):
-            yield f"{indent}{expression(expr)};"
-        case Return(value):
-            yield f"{indent}return;" if value is None else f"{indent}return {expression(value)};"
-        case Note(text):
-            yield _comment(text, indent)
-        case For():
-            yield from _loop(statement, indent)
-        case If(condition, then, otherwise):
-            yield f"{indent}if ({expression(condition)}) {{"
+        case For(body=body) | Block(body):
+            yield from _block(body, indent + INDENT)
+            yield f"{indent}}}"
+        case If(_, then, otherwise):
             yield from _block(then, indent + INDENT)
             if otherwise:
                 yield f"{indent}}} else {{"
                 yield from _block(otherwise, indent + INDENT)
             yield f"{indent}}}"
-        case Block(body):
-            yield f"{indent}{{"
-            yield from _block(body, indent + INDENT)
-            yield f"{indent}}}"
+
+
+@remembered
+def _head(statement: Stmt) -> str:
+    """The line that a statement begins with, which is all of one that has no scopes, wherever it stands."""
+    match statement:
+        case Declare(ctype, name, value):
+            start = "" if value is None else f" = {expression(value)}"
+            return f"{_declared(ctype, name)}{start};"
+        case Assign(target, op, value):
+            return f"{expression(target)} {op} {expression(value)};"
+        case Evaluate(expr):
+            return f"{expression(expr)};"
+        case Return(value):
+            return "return;" if value is None else f"return {expression(value)};"
+        case For():
+            return _loop(statement)
+        case If(condition):
+            return f"if ({expression(condition)}) {{"
+        case Block():
+            return "{"
+        case Note(text):
+            return text
         case _:
             unreachable(statement)
 
 
-def _loop(loop: For, indent: str) -> Iterator[str]:
-    for pragma in loop.pragmas:
-        yield f"#pragma {pragma}"
+def _loop(loop: For) -> str:
     step = expression(loop.step)
     by = f"-= {step[1:]}" if step.startswith("-") else f"+= {step}"
     advance = f"{loop.variable}++" if step == "1" else f"{loop.variable} {by}"
     start, condition = expression(loop.start), expression(loop.condition)
-    yield f"{indent}for (ptrdiff_t {loop.variable} = {start}; {condition}; {advance}) {{"
-    yield from _block(loop.body, indent + INDENT)
-    yield f"{indent}}}"
+    return f"for (ptrdiff_t {loop.variable} = {start}; {condition}; {advance}) {{"
 
 
 def expression(expr: CExpr, outer: int = 0) -> str:

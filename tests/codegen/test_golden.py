@@ -25,7 +25,7 @@ from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
 from tests.fixed import compiled_levels, own_c, report_text
 
-UNSAID = ("recursive_filter", "first_of_all", "first_of_columns")
+UNSAID = ("recursive_filter", "first_smallest", "first_of_all", "first_of_columns")
 LOOPS = {"map", "reduce", "row", "scatter", "recurrence"}
 
 

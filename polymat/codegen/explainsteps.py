@@ -104,7 +104,8 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
         if section.steps is not None:
             level = section.level
             names = level.whole.outputs if isinstance(level, Stepwise) else level.grouping.pipeline.outputs
-            yield f"{', '.join(names)} take steps together: {section.steps}"
+            taken = "take steps together" if len(names) > 1 else "takes steps"
+            yield f"{', '.join(names)} {taken}: {section.steps}"
             if section.skewed is not None:
                 yield str(section.skewed)
             if section.waiting is not None:

@@ -110,7 +110,7 @@ class Candidates:
         filtered, steps = self.filters.plan(stages), self.recursive.plan(stages)
         direct = (filtered, steps, self.eliminations.plan(stages, found), self.positions.plan(stages))
         found = [*found, *(plan for plan in direct if plan is not None)]
-        return found or (loops if isinstance(loops, Refused) else Refused("no tiling of it has code"))
+        return found or (loops if isinstance(loops, Refused) else Refused("no code for all in one loop"))
 
     def wanted(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The library calls of a group, where the user wants them in any case; found once."""

@@ -15,6 +15,7 @@ from polymat.model.footprint import bytes_touched
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Movement
 from polymat.plan.library import CallPlan, TransformPlan
+from polymat.plan.position import PositionPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
@@ -91,12 +92,18 @@ class Figures:
         pieces = tuple(Held(what, _bytes(nest, sizes)) for what, sizes in self._pieces(plan, nest))
         return GroupFigures(
             cost,
-            nest.flops if _counts(plan) else None,
+            self._flops(plan, nest),
             pieces,
             _bytes(nest, nest.extents),
             told.movement if plan.by_definition else None,
             max((r.element_bytes // r.parts for r in nest.references()), default=8),
         )
+
+    def _flops(self, plan: Plan, nest: LoopNest) -> float | None:
+        """Operations: of an extreme with its place those of the extreme, where one block has the place."""
+        if isinstance(plan, PositionPlan) and plan.kind == "blocks":
+            nest = nest_of(self.pipeline, self.reads, plan.group.stages[:1], self.sizes)
+        return nest.flops if _counts(plan) else None
 
     def _pieces(self, plan: Plan, nest: LoopNest) -> Iterator[tuple[str, dict[str, int]]]:
         """Parts of the nest that are computed at a time, innermost first, and how long they are."""

@@ -59,5 +59,6 @@ class SkewedSteps:
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
         outer = self.order.along[0].step
-        behind = f"each {outer} behind the one before" if outer else "all of them over the same ones"
+        rows = f"{outer} row{'s' * (outer != 1)}"
+        behind = f"each {rows} behind the one before" if outer else "all of them over the same ones"
         return f"{self.most} steps at most follow each other over rows, {behind}"

@@ -30,6 +30,9 @@ def reason_against_products(stage: Stage) -> str:
     """Why a stage is no sum of products of array elements."""
     if stage.is_reduction and stage.operation is not Op.Sum:
         return f"its values are combined by Op.{stage.operation.name}, and libraries add"
+    if stage.segments is not None:
+        dims = ", ".join(each.dim for each in stage.segments.dims)
+        return f"the bounds of {dims} are data, and libraries sum over sizes"
     reading = [(item.expr, _Reading.of(item, stage.dtype)) for item in stage.accumulations]
     reading += [(part.expr, _Reading((), stage.dims, stage.dtype)) for part in stage.parts]
     found = (fold(expr, each.value).against for expr, each in reading)

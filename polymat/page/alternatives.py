@@ -8,6 +8,7 @@ from math import inf
 from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
 from polymat.page.figuretext import ratio_text, seconds_text
+from polymat.page.wording import instead
 from polymat.plan.schedule import Considered, Schedule
 
 MOST_TIMES = 1000  # of which a figure says nothing more: what the first call keeps costs others nothing
@@ -45,7 +46,7 @@ def alternatives(
     own = considered.get(stages)
     priced = [(figures.price(plan).seconds, plan) for _, plan in own.others] if own else []
     rows = [
-        _beside(plan.summary, price, seconds)
+        _beside(instead(plan), price, seconds)
         for price, plan in sorted(priced, key=lambda each: each[0])[:MOST_OTHERS]
     ]
     if not in_seconds:

@@ -118,7 +118,7 @@ class Card:
             sizes = ", ".join(f"{dim} {size}" for dim, size in told.tile_sizes.items())
             items.append(text("b", "Tiles: ") + escaped(sizes + _why_sizes(plan)))
         if told.order:
-            items.append(text("b", "Loops: ") + escaped(", ".join(told.order)))
+            items.append(text("b", "Loops: ") + escaped(", ".join(self._loops())))
         shared = told.parallel or "nothing: it runs on the calling thread"
         items.append(text("b", "Shared by threads: ") + escaped(shared))
         if told.vector:
@@ -134,6 +134,14 @@ class Card:
         if self.kept:
             items.append(escaped("The same in every call: the first call computes it, later ones read it."))
         yield bulleted(items)
+
+    def _loops(self) -> list[str]:
+        """The loops over dimensions that the user named; others are parts of these, of rows by turns say."""
+        pipeline = self.subject.schedule.grouping.pipeline
+        stages = [pipeline.stage(name) for name in self.told.stages]
+        summed = (dim for stage in stages for item in stage.accumulations for dim in item.dims)
+        named = {*summed, *(dim for stage in stages for dim in stage.dims)}
+        return [dim for dim in self.told.order if dim in named] or [*self.told.order]
 
     def _places(self) -> Iterator[tuple[str, str]]:
         """Where the values of its stages live, those of one place together."""
@@ -164,6 +172,8 @@ class Card:
         moved = self.found.movement.bytes if self.found.movement is not None else {}
         parts = []
         for level in levels:
+            if level.bytes == inf and level.name not in moved:
+                continue  # nothing is known of it
             out = f"; {bytes_text(moved[level.name])} move out of it" if level.name in moved else ""
             size = "main memory" if level.bytes == inf else f"{level.name}, {bytes_text(level.bytes)}"
             parts.append(text("p", f"{size}{out}", class_="level"))
@@ -175,12 +185,15 @@ class Card:
 
     def _roofline(self) -> Iterator[str]:
         flops, cost = self.found.flops, self.found.cost
-        if flops is None:
-            words = "A transform needs fewer operations than its sum has: a roofline has no point for it."
+        threads = self.figures.threads if self.plan.is_shared else 1
+        peak = self.machine.peak_flops(self.found.element_bytes, threads)
+        if flops is None or flops > peak * cost.seconds > 0.0:
+            words = "It takes fewer operations than its definition has, as transforms do, and steps over a "
+            words += "part of an array: a roofline has no point for it."
             yield element("div", text("h4", "Roofline") + text("p", words))
+            return
         if not flops or not cost.bytes or cost.seconds <= 0.0:
             return
-        threads = self.figures.threads if self.plan.is_shared else 1
         roofs = [
             Roof(PLACES[n].removeprefix("the "), self.machine.bandwidth(n, threads), n == cost.level)
             for n in (1, 2, 3, 4)
@@ -189,7 +202,7 @@ class Card:
         points = [Point(flops / cost.bytes, flops / cost.seconds, measured=False)]
         if self.measured:
             points.append(Point(flops / cost.bytes, flops / self.measured, measured=True))
-        drawn = roofline(self.machine.peak_flops(self.found.element_bytes, threads), roofs, points)
+        drawn = roofline(peak, roofs, points)
         words = f"{count_text(flops, 'operations')} on {bytes_text(cost.bytes)}, {threads} "
         words += f"thread{'s' * (threads != 1)}: predicted {rate_text(points[0].rate, 'FLOP/s')} (ring)"
         words += f", measured {rate_text(points[1].rate, 'FLOP/s')} (disc)" if len(points) > 1 else ""

@@ -11,7 +11,7 @@ from polymat.page.markup import element, escaped, number, text
 
 LETTER, LINE = 7.3, 17.0  # of the text in boxes
 INSIDE, TITLE = 10.0, 20.0  # around the stages of a group, and for its name above them
-LONGEST = 22  # letters of a name
+LONGEST = 28  # letters of a name, and of the extents of an input
 MOST_DRAWN = 150  # stages; of more a drawing shows nothing
 
 Path = tuple[tuple[float, float], ...]
@@ -93,7 +93,8 @@ def _short(name: str) -> str:
 
 def _input_lines(pipeline: Pipeline, name: str) -> tuple[str, ...]:
     (array,) = (array for array in pipeline.inputs if array.name == name)
-    return _short(name), _short(f"{array.dtype} {' × '.join(map(str, array.extents)) or 'scalar'}")
+    extents = " × ".join(f"({each})" if " " in str(each) else str(each) for each in array.extents)
+    return _short(name), _short(f"{array.dtype} {extents or 'scalar'}")
 
 
 def _stage_lines(pipeline: Pipeline, name: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ def bytes_text(count: float) -> str:
         return "unlimited"
     for size, unit in _BINARY:
         if count >= size:
-            return f"{count / size:.3g} {unit}"
+            return f"{count / size:.{3 if count < 1000 * size else 4}g} {unit}"
     return f"{count:.0f} bytes"
 
 

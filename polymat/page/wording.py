@@ -10,6 +10,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
+from polymat.plan.position import PositionPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost
@@ -39,6 +40,8 @@ def label(plan: Plan) -> str:
     match plan:
         case CallPlan():
             return f"library call: BLAS {', '.join(plan.routines)}"
+        case PositionPlan():
+            return "an extreme and where it is, in one pass"
         case TransformPlan():
             return "library call: FFTW"
         case TilePlan():
@@ -65,8 +68,17 @@ def short(plan: Plan) -> str:
             unreachable(plan)
 
 
+def instead(plan: Plan) -> str:
+    """A way that was not taken: its tiles or calls, else as `label` has it."""
+    if isinstance(plan, NestPlan) and not isinstance(plan, PositionPlan) and not plan.routines:
+        return _own(plan)
+    return plan.summary
+
+
 def _own(plan: NestPlan) -> str:
     match plan:
+        case PositionPlan():
+            return "extreme and place"
         case FilterPlan():
             return "a filter around register blocks"
         case RecursivePlan():

@@ -41,7 +41,7 @@ class PositionPlan(NestPlan):
     @property
     def summary(self) -> str:
         """How the group would be carried out, in a few words."""
-        return f"extremes with their places, by {self.kind}"
+        return f"an extreme with its place, by {self.kind}"
 
     def slowdown(self, threads: int) -> float:
         """How many times slower than in a vectorised loop an operation is."""

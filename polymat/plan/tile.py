@@ -53,7 +53,7 @@ class RowLoop:
         text = f"{self.rows} rows of all stages in one loop over vectors of {self.lanes}"
         if not self.streamed:
             return text
-        return f"{text}, results of more than {self.streamed:.2g} bytes written past the caches"
+        return f"{text}, results of more than {self.streamed / 1e6:.2g} MB written past the caches"
 
     def of_rows(self, rows: int) -> RowLoop | None:
         """A loop like this one for tiles of fewer rows; None for more."""
@@ -175,6 +175,11 @@ class TilePlan(GroupPlan):
     def routines(self) -> tuple[str, ...]:
         """The library routines that are called in each tile."""
         return tuple(name for inner in self.loops.values() for name in inner.routines)
+
+    @property
+    def by_definition(self) -> bool:
+        """Whether all of its stages compute the sums as they are defined: transforms in tiles do not."""
+        return all(inner.by_definition for inner in self.loops.values())
 
     @property
     def numbered(self) -> int:

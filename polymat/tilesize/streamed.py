@@ -83,4 +83,4 @@ def _limit(machine: Machine) -> int:
 
 
 def _reason(reason: str, machine: Machine) -> str:
-    return f"{reason}; a result of more than {_limit(machine):.2g} bytes is written past the caches"
+    return f"{reason}; a result of more than {_limit(machine) / 1e6:.2g} MB is written past the caches"

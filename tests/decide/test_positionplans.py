@@ -37,7 +37,7 @@ def test_one_group_of_both(output: Any, kind: str) -> None:
     (plan,) = plans(output)
     assert isinstance(plan, PositionPlan)
     assert plan.kind == kind
-    assert plan.summary == f"extremes with their places, by {kind}"
+    assert plan.summary == f"an extreme with its place, by {kind}"
     for left_out in ({"skip": ("positions",)}, {"fuse": False}, {"cost": "paper"}):
         assert not any(isinstance(each, PositionPlan) for each in plans(output, **left_out))
 

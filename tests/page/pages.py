@@ -111,6 +111,25 @@ def transforms() -> Report:
 
 
 @cache
+def looked_up() -> Report:
+    """A sparse matrix times a vector, and where the largest pixel of an image with a border is."""
+    rows, length, count, R, C = (pm.Parameter(pm.Int, name) for name in ("rows", "length", "count", "R", "C"))
+    i, k = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "k")
+    row = pm.Vector(pm.Int, "row", [rows + 1], values=(0, count), sorted=True)
+    column = pm.Vector(pm.Int, "column", [count], values=(0, length - 1))
+    value, x = pm.Vector(pm.Double, "value", [count]), pm.Vector(pm.Double, "x", [length])
+    every = pm.Interval(pm.Int, 0, rows - 1)
+    between = pm.Interval(pm.Int, row(i), row(i + 1) - 1)
+    y = pm.Reduction(([i], [every]), ([i, k], [every, between]), pm.Double, "y")
+    y.defn = [pm.Reduce(y(i), value(k) * x(column(k)), pm.Op.Sum)]
+    image = pm.Matrix(pm.Float, "image", [R + 2, C + 2])
+    inputs = [row, column, value, x, image]
+    estimates = {rows: 20_000, length: 20_000, count: 200_000, R: 1080, C: 1920}
+    subject = subject_of([y, image.argmax().named("brightest")], estimates, inputs=inputs, name="looked_up")
+    return report_of(subject, estimates)
+
+
+@cache
 def power_method() -> Report:
     """Forty steps of the power method and what comes behind them, which run in sections."""
     N = pm.Parameter(pm.Int, "N")

@@ -9,7 +9,8 @@ import pytest
 
 from polymat.codegen.report import Report
 from polymat.page.alternatives import _beside
-from tests.page.pages import Page, filters, measured, products, stencils, transforms
+from polymat.page.figuretext import bytes_text
+from tests.page.pages import Page, filters, looked_up, measured, products, stencils, transforms
 
 REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
 MOST_BYTES = 300_000
@@ -115,7 +116,28 @@ def test_the_users_lines_stand_beside_the_c_of_their_group() -> None:
 def test_a_transform_has_no_point_in_a_roofline() -> None:
     page = Page(transforms()._repr_html_())
     assert "library call: FFTW" in page.text
-    assert "A transform needs fewer operations than its sum has" in page.text
+    assert "It takes fewer operations than its definition has" in page.text
+
+
+def test_what_is_known_of_sums_is_not_told_of_transforms_in_tiles() -> None:
+    """The sums of a definition move terabytes, the transforms that stand for them do not."""
+    assert not re.search(r"[GT]iB move out of it", filters()._repr_html_())
+
+
+def test_looking_up_is_told_in_words() -> None:
+    page = Page(looked_up()._repr_html_())
+    assert "the bounds of k are data, and libraries sum over sizes" in page.text
+    assert "brightest: an extreme and where it is, in one pass" in page.text
+    assert "Float (R + 2) × (C + 2)" in page.text
+    (operations,) = re.findall(r"([\d.]+) million operations on 7.\d+ MiB", page.text)
+    assert (
+        1080 * 1920 <= 1e6 * float(operations) < 1.1 * 1080 * 1920
+    )  # of the extreme, no comparison of indices
+
+
+def test_figures_have_three_digits_or_all_before_the_point() -> None:
+    texts = [bytes_text(count) for count in (3, 1.5 * 2**10, 1022.7 * 2**20, 2**30)]
+    assert texts == ["3 bytes", "1.5 KiB", "1023 MiB", "1 GiB"]
 
 
 def test_measured_times_stand_beside_predictions() -> None:

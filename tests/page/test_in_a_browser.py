@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from polymat.codegen.report import Report
-from tests.page.pages import filters, measured, power_method, products, stencil_in_time, stencils
+from tests.page.pages import filters, looked_up, measured, power_method, products, stencil_in_time, stencils
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = (
@@ -81,6 +81,7 @@ def probed(report: Report, scheme: str, where: Path) -> list[list[float]]:
 PAGES: dict[str, Callable[[], Report]] = {
     "stencils": lambda: measured(stencils(), {"R": 900, "C": 900}),
     "products": lambda: measured(products(), {"N": 500}),
+    "looked up": looked_up,
     "power method": power_method,
     "filters": filters,
     "stencil in time": stencil_in_time,

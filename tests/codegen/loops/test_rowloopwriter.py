@@ -157,7 +157,7 @@ def test_special_values_stay_where_they_are() -> None:
 def test_explained_and_switched_off() -> None:
     compiled = compiled_chain(blurred, pm.Float)
     assert "4 rows of all stages in one loop over vectors of 16" in str(compiled.explain())
-    assert re.search("results of more than .* bytes written past the caches", str(compiled.explain()))
+    assert re.search("results of more than .* MB written past the caches", str(compiled.explain()))
     for options in ({"rolling": False}, {"vector": False}, {"unroll": False}):
         assert ONE_LOOP not in compiled_chain(blurred, pm.Float, **options).source
 

@@ -13,10 +13,13 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import own_names
+from polymat.tilesize.shortloops import level_lengths
+from polymat.tilesize.tilesforthreads import IDLE_ROUNDS
 from polymat.tilesize.traffic import input_bytes
 
 ROWS_PASSED = 4  # at a time of an array that does not stay in the cache
 REQUEST_BYTES = 1024  # ahead, in each of these rows
+LONGEST = 128  # rows of a tile whose rows nothing reads again: what is made of each is long vectors
 
 
 def back_and_forth(
@@ -62,6 +65,8 @@ def to_and_fro(
     machine: Machine,
     estimates: Mapping[str, int],
     fixed: frozenset[str] = frozenset(),
+    *,
+    threads: int = 1,
 ) -> tuple[Plan, ...]:
     """The plans of a step, those over a large array that all steps read alike backwards at every other step.
 
@@ -69,22 +74,24 @@ def to_and_fro(
     than the cache would just have been replaced there.  Fewer rows at a time ask for what comes next, since
     the processor notices neither where many rows go on together nor which way the next ones lie.
     Blocks and tiles are meant that run in any order, but for that of what they add.
-    fixed: stages whose loops stay as they are.
+    fixed: stages whose loops stay as they are.  threads: that share tiles.
     """
     sizes = {each.name: input_bytes(each, estimates) for each in pipeline.inputs}
     coming = {name: step for name, step in (pipeline.coming or {}).items() if sizes[name] > machine.l1_bytes}
     if not coming:
         return tuple(plans)
-    walks = _Walks(pipeline, coming)
+    walks = _Walks(pipeline, coming, threads, estimates)
     return tuple(walks.turned(plan) if fixed.isdisjoint(plan.group.stages) else plan for plan in plans)
 
 
 @dataclass(frozen=True, slots=True)
 class _Walks:
-    """The arrays that steps walk over, each with the name of the step."""
+    """The arrays that steps walk over, each with the name of the step; the threads that share tiles."""
 
     pipeline: Pipeline
     coming: Mapping[str, str]
+    threads: int
+    estimates: Mapping[str, int]
 
     def turned(self, plan: Plan) -> Plan:
         """The plan with the step by which it turns, if it walks over one of them."""
@@ -96,9 +103,38 @@ class _Walks:
                 found = (self._walked(member.stage, member.dims) for member in plan.members)
                 step = next((step for step in found if step), "")
                 reason = f"{plan.reason}; {_words(step)}"
-                return replace(plan, turning=step, loops=loops, reason=reason) if step else plan
+                turning = replace(plan, turning=step, loops=loops, reason=reason) if step else plan
+                return self._in_longer_tiles(turning) if step else plan
             case _:
                 return plan
+
+    def _in_longer_tiles(self, plan: TilePlan) -> TilePlan:
+        """The plan with longer tiles, where none reads a row twice and threads still have many of them.
+
+        Short tiles keep rows for who reads them next.  Where nobody does, what is made of the sums waits for
+        each of them, in less than vectors.
+        """
+        if len(plan.sizes) > 1 or plan.forced or plan.nest or self._reads_rows_again(plan):
+            return plan
+        stages = {member.stage: self.pipeline.stage(member.stage) for member in plan.members}
+        (length,) = level_lengths(stages, plan.members, self.estimates)
+        most = min(LONGEST, length / (IDLE_ROUNDS * self.threads))
+        size = plan.sizes[0]
+        while 2 * size <= most:
+            size *= 2
+        return replace(plan, sizes=(size,))
+
+    def _reads_rows_again(self, plan: TilePlan) -> bool:
+        """Whether stages of a tile read, or make, rows of the same array, or each tile adds to all of one."""
+        found: set[str] = set()
+        for member in plan.members:
+            stage = self.pipeline.stage(member.stage)
+            rows = {load.source.name for load in stage.loads() if len(load.indices) > 1}
+            rows |= {stage.name} if len(stage.dims) > 1 else set()
+            if member.dims[0] is None or member.private or found & rows:
+                return True
+            found |= rows
+        return False
 
     def _in_tile(self, plan: TilePlan, stage: str) -> NestPlan:
         loops = plan.loops[stage]

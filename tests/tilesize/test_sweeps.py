@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat.driver import levels, request_for
+from polymat.graph.stepwise import Stepwise
 from polymat.options import Options
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
+from tests.fixed import NARROW
 
 
 def directions(name: str, options: Options) -> list[bool]:
@@ -49,8 +54,13 @@ def test_backwards_covers_every_tile_once(threads: int) -> None:
         assert np.asarray(found).shape == (size,)
 
 
-def powers(ready: bool = True, turned: bool = False) -> tuple[pm.Function, dict[str, pm.Parameter]]:
-    """States x(t) = W x(t - 1) / 2, of a matrix that is given, or made before the steps; turned: x W."""
+def powers(
+    ready: bool = True, turned: bool = False, again: bool = False
+) -> tuple[pm.Function, dict[str, pm.Parameter]]:
+    """States x(t) = W x(t - 1) / 2, of a matrix that is given, or made before the steps.
+
+    turned: x W.  again: each result takes an element of its row of W once more.
+    """
     sizes = {name: pm.Parameter(pm.Int, name) for name in "TN"}
     t, i, k = (pm.Variable(pm.Int, name) for name in "tik")
     steps, rows = pm.Interval(pm.Int, 0, sizes["T"]), pm.Interval(pm.Int, 0, sizes["N"] - 1)
@@ -68,7 +78,7 @@ def powers(ready: bool = True, turned: bool = False) -> tuple[pm.Function, dict[
     moved.defn = [pm.Reduce(moved(t, i), (W(k, i) if turned else W(i, k)) * x(t - 1, k), pm.Op.Sum)]
     x.defn = [
         pm.Case(pm.Condition(t, "==", 0), first(i)),
-        pm.Case(pm.Condition(t, ">=", 1), moved(t, i) / 2),
+        pm.Case(pm.Condition(t, ">=", 1), moved(t, i) / 2 + (W(i, i) if again else 0.0)),
     ]
     return x, sizes
 
@@ -137,3 +147,23 @@ def test_a_matrix_that_the_first_level_holds_is_passed_over_as_ever() -> None:
     x, sizes = powers()
     run = pm.compile(x, estimates={sizes["N"]: 40}, options=Options(blas="never", threads=1))
     assert "_pm_turn" not in run.source
+
+
+def tiles_of_steps(threads: int, rows: int = 512, again: bool = False, **options: Any) -> list[Any]:
+    """The sizes of the tiles that turn at every other step of `powers`, for so many threads."""
+    x, sizes = powers(again=again)
+    asked = Options(blas="never", threads=threads, **options)
+    request = request_for(x, estimates={sizes["N"]: rows}, options=asked)
+    found = dict(levels(replace(request, machine=replace(NARROW, cores=threads))))["tilesize"]
+    assert isinstance(found, Stepwise)
+    plans = [plan for level in found.flat() for plan in level.plans if isinstance(plan, TilePlan)]
+    return [plan.sizes for plan in plans if plan.turning]
+
+
+def test_tiles_are_long_where_no_row_is_read_twice_and_threads_have_many() -> None:
+    assert tiles_of_steps(1) == [(64,)]
+    assert tiles_of_steps(2) == [(32,)]
+    assert tiles_of_steps(16) == [(8,)]
+    assert tiles_of_steps(1, 1024) == [(128,)]
+    assert tiles_of_steps(2, again=True) == [(8,)]
+    assert tiles_of_steps(2, tile_sizes=(16,)) == [(16,)]

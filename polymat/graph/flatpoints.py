@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from polymat.graph.stage import Accumulation, Stage
+from polymat.graph.stage import Accumulation
 from polymat.lang.affine import Affine, computed_in
-from polymat.lang.computed import substituted
 from polymat.lang.expr import Load, Variable
 from polymat.lang.traverse import walk
-from polymat.poly.domain import Domain
 
 
 def is_flat(item: Accumulation, extents: Mapping[str, tuple[Affine, ...]]) -> bool:
@@ -27,21 +24,6 @@ def is_flat(item: Accumulation, extents: Mapping[str, tuple[Affine, ...]]) -> bo
     if any(isinstance(node, Variable) and node.name in reduced for node in nodes):
         return False
     return all(_is_whole(node, reduced, rows, extents) for node in nodes if isinstance(node, Load))
-
-
-def flattened(stage: Stage) -> Stage:
-    """A reduction of which `is_flat` holds, along its last dimension alone, the others being 0.
-
-    before:  m = max of A(i, j)
-    after:   m = max of A(0, j), whose j may go through all rows
-    """
-    (item,) = stage.accumulations
-    first, box = item.reduced_dims[:-1], dict(zip(item.dims, item.box, strict=True))
-    dims = tuple(dim for dim in item.dims if dim not in first)
-    limits = tuple(box[dim] for dim in dims)
-    domain = Domain.box(item.domain.params, dims, limits)
-    value = substituted(item.expr, dict.fromkeys(first, Affine()))
-    return replace(stage, accumulations=(replace(item, dims=dims, bounds=limits, domain=domain, expr=value),))
 
 
 def _is_whole(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import polymat as pm
-from polymat.graph.flatpoints import flattened, is_flat
+from polymat.graph.flatpoints import is_flat
 from polymat.graph.pipeline import Pipeline
 from tests.fixed import WIDE, compiled_levels
 
@@ -47,10 +47,3 @@ def largest(value: Any, rows: Any = (0, M - 1), columns: Any = (0, N - 1)) -> An
 def test_which_are_flat(value: Any, limits: Any, flat: bool) -> None:
     pipeline, stage = largest(value, **limits)
     assert is_flat(stage.accumulations[0], pipeline.extents) == flat
-
-
-def test_flattened_runs_along_the_last_dimension() -> None:
-    _, stage = largest(A(i, j) - B(i, j))
-    (item,) = flattened(stage).accumulations
-    assert item.dims == ("j",)
-    assert str(item.expr) == "A(0, j) - B(0, j)"

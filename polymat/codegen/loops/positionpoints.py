@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from polymat.codegen.c.ctree import Assign, CExpr, Declare, Id, Stmt, Ternary
+from polymat.codegen.c.ctree import Assign, CCall, CExpr, Declare, Id, Literal, Stmt, Ternary
 from polymat.codegen.loops.positionorder import better_where
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.graph.stage import Stage
@@ -39,19 +39,37 @@ class PositionPoints:
         return value, writer.value(self.number, self.place.dtype, exact=True)
 
     def taken(self, seen: CExpr, where: CExpr, k: int) -> Iterator[Stmt]:
-        """Take an element and its number where it is better; k: behind the names of what it is then.
+        """Take an element and its number where it is better; k: behind the names of what it is then."""
+        types = {NUMBER: self.place.dtype.c, BEST: self.extreme.dtype.c}
+        yield from self.chosen(seen, {NUMBER: where, BEST: seen}, types, f"_{k}")
 
+    def chosen(
+        self,
+        seen: CExpr,
+        taken: Mapping[str, CExpr],
+        types: Mapping[str, str] | None = None,
+        end: str = "",
+        *,
+        even: bool = False,
+    ) -> Iterator[Stmt]:
+        """Assign to some names where an element is better than the best one, which is the last of them.
+
+        types: other than of indices; end: behind the names of what they are then.  even: it is better as
+        often as not, so that a compiler makes no branches, which processors guess wrong.
         gcc 12 makes no vectors of choices by two comparisons at once, nor of one in another.
         """
         first, *others = better_where(self.extreme, seen, Id(BEST))
-        chosen: list[CExpr] = []
-        for place, new, old in ((self.place, where, NUMBER), (self.extreme, seen, BEST)):
-            value: CExpr = Ternary(first, new, Id(old))
-            if others:
-                yield Declare(f"const {place.dtype.c}", f"{old}_{k}", value)
-                value = Ternary(others[0], Id(f"{old}_{k}"), Id(old))
-            chosen.append(value)
-        yield from (Assign(Id(name), "=", each) for name, each in zip((NUMBER, BEST), chosen, strict=True))
+        if even:
+            first = CCall("__builtin_expect_with_probability", (first, Literal("1"), Literal("0.5")))
+        made: list[CExpr] = []
+        for name, new in taken.items():
+            value: CExpr = Ternary(first, new, Id(name))
+            for other in others:
+                ctype = (types or {}).get(name, self.extreme.dtype.c if name == BEST else "ptrdiff_t")
+                yield Declare(f"const {ctype}", f"{name}_then{end}", value)
+                value = Ternary(other, Id(f"{name}_then{end}"), Id(name))
+            made.append(value)
+        yield from (Assign(Id(name), "=", each) for name, each in zip(taken, made, strict=True))
 
     def started(self) -> tuple[Declare, Declare]:
         """The results so far, as they are in memory."""

@@ -8,26 +8,13 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.loops.positionblocks import BYTES, FEW
-from polymat.codegen.loops.positionlook import TOGETHER as ASKED
 from polymat.codegen.loops.positionrows import COLUMNS, TOGETHER
+from polymat.codegen.loops.positionsearch import BYTES, FEW, SOME
 from polymat.lang.reduction import Op
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
-ELEMENTS = BYTES // 8
-LENGTHS = (
-    1,
-    2,
-    7,
-    ASKED - 1,
-    ASKED,
-    ASKED + 3,
-    ELEMENTS - 1,
-    ELEMENTS,
-    ELEMENTS + 1,
-    3 * ELEMENTS,
-    9 * ELEMENTS + 5,
-)
+ROW = BYTES // 4
+LENGTHS = (1, 2, FEW - 1, FEW, 3 * FEW + 1, SOME - 1, SOME, SOME + 3, ROW - 1, ROW, 3 * ROW, 9 * ROW + 5)
 TYPES = [(pm.Double, "f8"), (pm.Float, "f4"), (pm.Int, "i4"), (pm.UChar, "u1")]
 
 
@@ -58,8 +45,8 @@ def test_each_place_in_a_long_vector(threads: int) -> None:
     v = pm.Vector(pm.Double, "v", [N])
     compiled = pm.compile(v.argmax(), options=pm.Options(threads=threads, parallel_threshold=0))
     assert ": blocks" in str(compiled.explain())
-    for place in (0, 1, 40 * ELEMENTS - 1, 40 * ELEMENTS, 1000 * ELEMENTS, 1000 * ELEMENTS + 2):
-        x = np.zeros(1000 * ELEMENTS + 3)
+    for place in (0, 1, 40 * ROW - 1, 40 * ROW, 1000 * ROW, 1000 * ROW + 2):
+        x = np.zeros(1000 * ROW + 3)
         x[place:] = 1
         assert compiled(x) == place
         x[place] = np.nan
@@ -99,9 +86,9 @@ def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: 
     A = pm.Matrix(dtype, "A", [M, N])
     compiled = pm.compile([A.argmax(axis=axis), A.argmin(axis=axis)], inputs=[A])
     rng = np.random.default_rng(4)
-    wide = (1, 3, 40, FEW, FEW + 1, 2 * ASKED + 1, COLUMNS + 3, ELEMENTS, 2 * ELEMENTS + 3)
+    wide = (1, 3, FEW, FEW + 9, 2 * SOME + 1, ROW + 1, COLUMNS + 3, 4 * ROW + 3)
     for rows in (1, 2, TOGETHER, TOGETHER + 1, TOGETHER + 2, 3 * TOGETHER, 60):
-        for columns in wide if rows < 60 else wide[:6]:
+        for columns in wide if rows < 60 else wide[:5]:
             for most in (1, 2, 100):
                 a = rng.integers(0, most, (rows, columns)).astype(name)
                 _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)

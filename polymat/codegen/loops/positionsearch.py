@@ -1,0 +1,149 @@
+"""The extreme of some points, and a few of these among which it first is.
+
+Points of a row are compared some at a time in vectors, and what these come to with the best before without a
+branch, so that no processor guesses where an extreme is; of short rows they are compared one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    CBinary,
+    CCall,
+    CExpr,
+    CParameter,
+    CUnary,
+    Declare,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+    plus,
+)
+from polymat.codegen.c.needs import MIN_I64, Helper, HelperReduction
+from polymat.codegen.c.vectorloops import Vectors
+from polymat.codegen.loops.explicitvectors import in_lanes
+from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.positionpoints import BEST, PositionPoints
+from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.plan.position import PositionPlan
+
+FEW, SOME = 32, 128  # points of a short row, and of others, that are compared at a time
+BYTES = 2048  # of these points in a long row
+FOUND, AT = "_pm_found", "_pm_at"  # the extreme, and where it is
+HERE, MANY = "_pm_here", "_pm_many"
+NEXT, INSIDE, POINT = "_pm_next", "_pm_inside", "_pm_point"  # the first of some points; one of them
+ZERO, ONE = Literal("0"), Literal("1")
+
+
+class PositionSearch:
+    """Writes the function that looks for an extreme.
+
+    running: the reduced dimensions along which it goes, the last one in vectors.  fixed: values of others.
+    """
+
+    def __init__(
+        self,
+        writer: StageWriter,
+        plan: PositionPlan,
+        points: PositionPoints,
+        running: Sequence[str],
+        fixed: Mapping[str, CExpr],
+    ) -> None:
+        self.writer, self.plan, self.points = writer, plan, points
+        self.running, self.fixed = running, fixed
+        self.ranges = [Range(k, *points.box[dim]) for k, dim in enumerate(running)]
+        self.places = [f"{AT}_{k}" for k in range(len(running))]
+        stage = points.extreme
+        self.better = Helper(stage.operation.value, stage.dtype.suffix)
+
+    def function(self) -> NestFunction:
+        """The function over a part of each dimension.
+
+        Its first arguments are the extreme so far, which is left where no better one is found, and where that
+        is: along each dimension, and how many points there are to look at from there on: before, 1 if any.
+        """
+        needs, extreme = self.writer.needs, self.points.extreme
+        needs.update((MIN_I64, self.better, *(HelperReduction(self.better),) * (extreme.dtype.kind == "f")))
+        names = [*self.places, MANY]
+        slots = [Subscript(Id(AT), Literal(str(k))) for k in range(len(names))]
+        found = CUnary("*", Id(FOUND))
+        pairs = [*zip(names, slots, strict=True)]
+        body = (
+            Declare(extreme.dtype.c, BEST, found),
+            *(Declare("ptrdiff_t", name, slot) for name, slot in pairs),
+            *self._by_length(),
+            Assign(found, "=", Id(BEST)),
+            *(Assign(slot, "=", Id(name)) for name, slot in pairs),
+        )
+        made = self.writer.as_nest((extreme,), self.plan, body, "search", self.ranges)
+        kept = [self.writer.bodies.index_name(dim) for dim in extreme.dims]
+        given = [CParameter(f"{extreme.dtype.c} *", FOUND), CParameter("ptrdiff_t *", AT)]
+        given += [CParameter("const ptrdiff_t", name) for name in kept]
+        function = replace(made.function, parameters=(*given, *made.function.parameters))
+        arguments = (Id(FOUND), Id(AT), *map(Id, kept), *made.arguments)
+        return replace(made, function=function, arguments=arguments)
+
+    def _by_length(self) -> tuple[Stmt, ...]:
+        """The loops, for rows of whatever length there are."""
+        part = self.ranges[-1]
+        length = CBinary("-", Id(part.end), Id(part.begin))
+        made = self._rows(self._one_by_one())
+        for count in (FEW, SOME, max(SOME, BYTES // self.points.extreme.dtype.size)):
+            many = Literal(str(count))
+            then = (*self._rows(self._at_a_time(count)), Assign(Id(MANY), "*=", many))
+            made = (If(CBinary(">=", length, many), then, made),)
+        return made
+
+    def _rows(self, row: Stmt) -> tuple[Stmt, ...]:
+        """The loops around one along the last dimension."""
+        index, made = self.writer.bodies.index_name, (row,)
+        for dim, part in reversed([*zip(self.running[:-1], self.ranges[:-1], strict=True)]):
+            made = (For(index(dim), Id(part.begin), CBinary("<", Id(index(dim)), Id(part.end)), ONE, made),)
+        return made
+
+    def _at_a_time(self, count: int) -> For:
+        """So many points at a time, the last ones of which may be compared twice.
+
+        for points by 128: { here = the extreme of these;  if (it is better) best = here, at = their first; }
+        """
+        part, inside, extreme = self.ranges[-1], Id(INSIDE), self.points.extreme
+        many = Literal(str(count))
+        term = Assign(Id(HERE), "=", CCall(self.better.function, (Id(HERE), self._value(Id(POINT)))))
+        operation = self.better.function if extreme.dtype.kind == "f" else self.better.operation
+        compared = Vectors(((operation, (HERE,)),))
+        loop = For(POINT, inside, CBinary("<", Id(POINT), plus(inside, count)), ONE, (term,), (compared,))
+        last = CBinary("-", Id(part.end), many)
+        body = (
+            Declare("const ptrdiff_t", INSIDE, CCall(MIN_I64.function, (Id(NEXT), last))),
+            Declare(extreme.dtype.c, HERE, self.points.start(extreme)),
+            *in_lanes(self.writer, extreme, self.plan.loops[extreme.name], (loop,)),
+            *self._noted(inside),
+        )
+        return For(NEXT, Id(part.begin), CBinary("<", Id(NEXT), Id(part.end)), many, body)
+
+    def _one_by_one(self) -> For:
+        """Each point compared with the best before it."""
+        part, ctype = self.ranges[-1], self.points.extreme.dtype.c
+        body = (Declare(f"const {ctype}", HERE, self._value(Id(POINT))), *self._noted(Id(POINT)))
+        return For(POINT, Id(part.begin), CBinary("<", Id(POINT), Id(part.end)), ONE, body)
+
+    def _noted(self, at: CExpr) -> Iterator[Stmt]:
+        """Take what is better, and where it is."""
+        index = self.writer.bodies.index_name
+        here = [*(Id(index(dim)) for dim in self.running[:-1]), at, Id(HERE)]
+        kept = [*self.places, BEST]
+        yield from self.points.chosen(Id(HERE), dict(zip(kept, here, strict=True)), even=True)
+
+    def _value(self, at: CExpr) -> CExpr:
+        """The element at a point of the loops; at: along the last dimension."""
+        *outer, last = self.running
+        index = self.writer.bodies.index_name
+        value, _ = self.points.at({**self.fixed, **{dim: Id(index(dim)) for dim in outer}, last: at})
+        return value

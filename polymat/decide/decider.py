@@ -114,7 +114,7 @@ class Decider:
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
             fixed = self.candidates.planner.fixed
-            plans = back_and_forth(self.pipeline, plans, fixed)
+            plans = back_and_forth(self.pipeline, plans, self.seconds, fixed)
             if self.pipeline.waiting is None:  # or else slices take the order of blocks of steps
                 walked = self.pipeline, plans, self.machine, self.assumed, fixed
                 plans = to_and_fro(*walked, threads=self.threads)

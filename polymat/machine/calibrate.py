@@ -24,7 +24,7 @@ _MOST_THREADS = 4096
 _LONGEST_TEXT = 8192
 _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
-_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings"}
+_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Calibration:
     products: what whole products by register blocks took, of each type and number of threads.
     share_seconds: to share work out to threads that wait for it, with data that changes cores; 0.0: unknown.
     vectors, crossings: what loops do beside multiply-adds; none by versions that did not measure it.
+    row_seconds: of the ends of a row, beside its vectors; 0.0: unknown.
     """
 
     fingerprint: str
@@ -112,6 +113,7 @@ class Calibration:
     share_seconds: float = 0.0
     vectors: tuple[VectorSeconds, ...] = ()
     crossings: tuple[LineCrossing, ...] = ()
+    row_seconds: float = 0.0
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -141,6 +143,7 @@ def encode(calibration: Calibration) -> str:
             [v.element_bytes, v.division, v.shuffle, v.picked, v.gathered] for v in calibration.vectors
         ],
         "crossings": [[c.vector_bytes, c.level, c.rate] for c in calibration.crossings],
+        "row_seconds": calibration.row_seconds,
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -174,6 +177,7 @@ def decode(text: str) -> Calibration:
         share_seconds=_number(fields.get("share_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
         vectors=tuple(map(_vector, _rows(fields.get("vectors", []), 5))),
         crossings=tuple(map(_crossing, _rows(fields.get("crossings", []), 3))),
+        row_seconds=_number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
     )
 
 

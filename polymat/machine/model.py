@@ -132,6 +132,10 @@ class Machine:
         width = self.vector_bits // 8
         return next((each.rate for each in measured if (each.vector_bytes, each.level) == (width, 1)), None)
 
+    def row_seconds(self) -> float:
+        """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""
+        return 0.0 if self.calibration is None else self.calibration.row_seconds
+
     def with_calibration(self, calibration: Calibration | None) -> Machine:
         """This machine with measured figures in place of the estimates; itself without any."""
         if calibration is None:

@@ -26,7 +26,8 @@ class Effort:
     seconds: of all rounds together; most_seconds: where others use the machine, so that figures still change.
     memory: bytes that are swept over.
     short: nobody asked for it: without register blocks, whose rates decide only where they are exact, with
-    `most_seconds` from the compilation of the program on, and times that do not agree are a `ToolchainError`.
+    `most_seconds` for the compilation of the program as well, and times that do not agree are a
+    `ToolchainError`, but for those of loops, which are left out then.
     """
 
     seconds: float = 2.0
@@ -36,7 +37,7 @@ class Effort:
 
 
 LONG = Effort()
-SHORT = Effort(seconds=0.8, most_seconds=3.8, memory=128 << 20, short=True)
+SHORT = Effort(seconds=0.6, most_seconds=3.3, memory=128 << 20, short=True)
 
 
 def measure_rounds(samples: Sequence[Sample], effort: Effort, progress: Progress | None) -> None:

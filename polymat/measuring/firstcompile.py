@@ -1,6 +1,8 @@
 """Measuring this machine by itself, in short, when something is compiled and nobody has measured it yet.
 
-Once a machine.  What goes wrong here fails no compilation: decisions then rest on estimates, as before.
+Once a machine.  What goes wrong here fails no compilation: decisions then rest on estimates, as before.  What
+matters most is measured first: rates of caches, memory and arithmetic, then what loops do beside it, then
+whole products.  What found no time left is decided by prices, until a user asks for all of it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from polymat.runtime.settings import settings
 from polymat.runtime.toolchain import find_compiler
 
 _log = logging.getLogger("polymat.calibrate")
-# For another process that measures; where nothing else runs it takes half of that.
+_SECONDS = 5.0  # by the clock, of everything, with the C compiler's
+# For another process that measures, twice as long as it may take.
 _WAIT_SECONDS = 10.0
 # Of the estimate: simple processors reach more than an eighth of what is estimated for unknown ones, and
 # programs under emulators do not.
@@ -91,12 +94,12 @@ def _measure(path: Path) -> None:
     )
     # Before the work, too: a process that dies of it is the last one for a while.
     keep_failure("it did not come to its end")
+    begin = time.perf_counter()
     try:
-        machine = probe()
-        begin, others = time.perf_counter(), others_seconds()
+        machine, others = probe(), others_seconds()
         measured = measure(machine, measured_threads(), effort=_effort(machine))
-        others = (others_seconds() - others) / (time.perf_counter() - begin)
-        reason = doubt(measured, machine, others)
+        spent = time.perf_counter() - begin
+        reason = doubt(measured, machine, (others_seconds() - others) / spent)
     except Exception as error:
         keep_failure(f"{type(error).__name__}: {error}")
         raise
@@ -104,14 +107,20 @@ def _measure(path: Path) -> None:
         keep_failure(reason)
         _log.debug("not calibrated: %s", reason)
         return
-    store_calibration(_with_products(measured))
+    whole = _with_products(measured, begin + _SECONDS)
+    store_calibration(whole)
     failure_path().unlink(missing_ok=True)
+    missing = [name for name, found in (("loops", whole.vectors), ("products", whole.products)) if not found]
+    if missing:
+        found = f"found no time for {' and '.join(missing)}: `python -m polymat calibrate` measures all"
+        tell_user("calibrate", found)
 
 
-def _with_products(measured: Calibration) -> Calibration:
-    """With times of whole products, where these can be had; prices do without."""
+def _with_products(measured: Calibration, end: float) -> Calibration:
+    """With times of whole products, where these can be had until then; prices do without."""
     try:
-        return with_products(measured, blas_in_use(), TIMED)
+        found = blas_in_use()
+        return with_products(measured, found, replace(TIMED, whole=end - time.perf_counter()))
     except Exception as error:
         _log.debug("products were not timed: %s: %s", type(error).__name__, error)
         return measured

@@ -15,8 +15,11 @@ _AT_ONCE = 12  # operations of a step
 _CYCLES = 4.0  # of an operation or an element at most, about
 _COUNT, _APART = 512, 5  # elements that are picked, and how far they are from each other
 _BEHIND = 16  # bytes that arrays of NumPy begin behind a line
+_ROOM = 8192 + 256  # bytes of a row at most, and a few lines, so that no load waits for a store
 _PATIENCE = 2.0
 _SIZES = (4, 8)
+_VECTORS, _MORE_VECTORS = 1, 9  # of rows, whose ends take the same time
+_ROW_CYCLES = 40.0  # at most, about
 
 
 def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[tuple[str, Sample]]:
@@ -33,6 +36,11 @@ def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterat
         yield f"picked {size}", _sample(_COUNT * repeats, picked)
         placed = partial(getattr(library, f"pm_gathered{bits}"), address, behind, _COUNT, repeats)
         yield f"gathered {size}", _sample(_COUNT * repeats, placed)
+    lanes = machine.lanes(4)
+    rows = max(1, int(_SECONDS * machine.hertz / (lanes * _ROW_CYCLES)))
+    for vectors in (_VECTORS, _MORE_VECTORS):
+        begin = partial(library.pm_rows, address, address + _ROOM, vectors, rows)
+        yield f"rows of {vectors}", _sample(lanes * rows, begin)
     held = machine.l1_bytes // 2
     share = held - held % (4 * machine.vector_bits // 8)
     repeats = max(1, round(_SECONDS * machine.bandwidth(1) / share))
@@ -42,15 +50,21 @@ def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterat
 
 def loop_figures(
     samples: Mapping[str, Sample], machine: Machine
-) -> tuple[tuple[VectorSeconds, ...], tuple[LineCrossing, ...]]:
-    """The figures of what was measured."""
+) -> tuple[tuple[VectorSeconds, ...], tuple[LineCrossing, ...], float]:
+    """The figures of what was measured, with what a row takes beside its vectors; none of nothing."""
+    if not samples:
+        return (), (), 0.0
     vectors = tuple(
         VectorSeconds(
             size, *(samples[f"{name} {size}"].seconds for name in ("divide", "shuffle", "picked", "gathered"))
         )
         for size in _SIZES
     )
-    return vectors, (LineCrossing(machine.vector_bits // 8, 1, samples["across"].rate),)
+    short, long = (samples[f"rows of {count}"].seconds for count in (_VECTORS, _MORE_VECTORS))
+    vector = max(0.0, long - short) / (_MORE_VECTORS - _VECTORS)
+    # Half a vector in the mean stands at its end.  A row waits once at least for what an addition does.
+    row = max(machine.fma_latency / machine.hertz, short - (_VECTORS + 0.5) * vector)
+    return vectors, (LineCrossing(machine.vector_bits // 8, 1, samples["across"].rate),), row
 
 
 def declare_loops(library: ctypes.CDLL) -> None:
@@ -65,6 +79,7 @@ def declare_loops(library: ctypes.CDLL) -> None:
         ):
             _declare(library, name, arguments)
     _declare(library, "pm_across", (pointer, size, size))
+    _declare(library, "pm_rows", (pointer, pointer, size, size))
 
 
 def _declare(library: ctypes.CDLL, name: str, arguments: tuple[object, ...]) -> None:

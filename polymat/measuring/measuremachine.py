@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 from polymat.codegen.products.blockshape import Shape
 from polymat.errors import ToolchainError
@@ -14,26 +16,30 @@ from polymat.machine.model import MEMORY, Machine
 from polymat.machine.probe import probe
 from polymat.measuring.blockbench import name_of
 from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
-from polymat.measuring.loopsamples import declare_loops, loop_figures
+from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples
 from polymat.measuring.microbenchmarks import block_shapes, source
 from polymat.measuring.sample import RefusedError, Sample
 from polymat.measuring.samples import memory_for_sweeps, samples_of
 from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
+from polymat.runtime.compilerprocess import limited
 from polymat.runtime.libraryfile import build
 from polymat.runtime.openmp import idle_threads_sleep, quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
 
+_log = logging.getLogger("polymat.calibrate")
+
 
 def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calibration:
     """The stored calibration of this machine, or a new one, which is then stored.
 
-    A stored one that was measured with fewer threads than calls use now, or without register blocks or what
-    loops do beside multiply-adds, is replaced; force: any is.
+    A stored one that was measured with fewer threads than calls use now, or without register blocks or all
+    that loops do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    if stored is not None and stored.threads >= threads and stored.blocks and stored.vectors and not force:
+    is_whole = stored is not None and stored.blocks and stored.vectors and stored.row_seconds
+    if stored is not None and is_whole and stored.threads >= threads and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
     store_calibration(measured)
@@ -51,18 +57,21 @@ def measure(
     """Measure with one and with `threads` threads, in rounds of all samples."""
     deadline = time.perf_counter() + effort.most_seconds
     shapes = () if effort.short else block_shapes(machine)
-    library = _library(machine, shapes)
+    with limited(effort.most_seconds - effort.seconds) if effort.short else nullcontext():
+        library = _library(machine, shapes)
 
     def measured(team: int) -> Calibration:
         with memory_for_sweeps(library, team, effort.memory) as block:
             samples = dict(samples_of(library, machine, block, team, shapes))
+            loops = dict(loop_samples(library, machine, block.address))
             if effort.short:
                 measure_until_agreed(samples, effort.seconds, deadline)
+                loops = _agreed(loops, deadline)
             else:
-                measure_rounds(tuple(samples.values()), effort, progress)
+                measure_rounds((*samples.values(), *loops.values()), effort, progress)
         if progress is not None:
             progress(1.0)
-        return _calibration(samples, machine, team, shapes)
+        return _calibration(samples, loops, machine, team, shapes)
 
     try:
         return measured(threads)
@@ -70,14 +79,28 @@ def measure(
         return measured(1)
 
 
+def _agreed(loops: Mapping[str, Sample], deadline: float) -> dict[str, Sample]:
+    """What loops do beside multiply-adds, in what time is left; nothing where that was too little."""
+    try:
+        measure_until_agreed(loops, 0.0, deadline)
+    except ToolchainError as error:
+        _log.debug("loops were not measured: %s", error.message)
+        return {}
+    return dict(loops)
+
+
 def _calibration(
-    samples: Mapping[str, Sample], machine: Machine, threads: int, shapes: Sequence[Shape]
+    samples: Mapping[str, Sample],
+    loops: Mapping[str, Sample],
+    machine: Machine,
+    threads: int,
+    shapes: Sequence[Shape],
 ) -> Calibration:
     def rate(name: str) -> Rate:
         return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
 
     many = threads > 1
-    vectors, crossings = loop_figures(samples, machine)
+    vectors, crossings, row = loop_figures(loops, machine)
     return Calibration(
         fingerprint=fingerprint(),
         compiler=compiler_version(find_compiler()),
@@ -99,6 +122,7 @@ def _calibration(
         share_seconds=_sharing(samples, threads) if many else 0.0,
         vectors=vectors,
         crossings=crossings,
+        row_seconds=row,
     )
 
 

@@ -14,7 +14,6 @@ from polymat.machine.calibrate import Stream
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
 from polymat.measuring.blockbench import name_of, operations
-from polymat.measuring.loopsamples import loop_samples
 from polymat.measuring.microbenchmarks import accumulators
 from polymat.measuring.sample import Sample
 
@@ -58,7 +57,6 @@ def samples_of(
     yield "clock", Sample(8.0 * steps, lambda: library.pm_clock(steps))
     links = int(_SAMPLE_SECONDS * machine.hertz / machine.fma_latency)
     yield "chain", Sample(float(links), lambda: library.pm_chain(links, 0.999))
-    yield from loop_samples(library, machine, block.address)
     for number, shape in enumerate(shapes):
         yield f"block {name_of(shape)}", _products(library.pm_block, number, shape, machine, block)
     if threads > 1:

@@ -30,6 +30,7 @@ from polymat.measuring.timing import date_text, load_timers
 from polymat.product.blocks import blocks_of
 from polymat.product.wholeproducts import shares_columns
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
+from polymat.runtime.compilerprocess import limited
 from polymat.runtime.librarystore import identity, store_model, stored_model
 from polymat.runtime.logs import tell_user
 from polymat.runtime.providers import Provider, tried_provider
@@ -49,12 +50,14 @@ class Rounds:
     """Extents of products, of m, n and k alike, and how often each is timed.
 
     least, most: rounds; no further one begins that would take more than so many seconds of processors.
+    whole: seconds by the clock for everything, the compilation of the program too.
     """
 
     levels: tuple[int, ...]
     least: int
     most: int
     seconds: float
+    whole: float = math.inf
 
 
 LONG = Rounds((3, 8, 24, 96, 320, 1000), least=5, most=9, seconds=8.0)
@@ -132,11 +135,13 @@ def measure_products(
     progress: Progress | None = None,
 ) -> tuple[Times, Times]:
     """Times of own products and of the library's, on one thread and on so many."""
-    library = _library(machine, found)
+    end = time.perf_counter() + rounds.whole
+    with limited(rounds.whole - min(rounds.seconds, rounds.whole / 2.0)):
+        library = _library(machine, found)
     try:
-        return _measured(library, machine, threads, found is not None, rounds, progress)
+        return _measured(library, machine, threads, found is not None, rounds, end, progress)
     except RefusedError:
-        return _measured(library, machine, 1, found is not None, rounds, progress)
+        return _measured(library, machine, 1, found is not None, rounds, end, progress)
 
 
 def _measured(
@@ -145,6 +150,7 @@ def _measured(
     threads: int,
     calls: bool,
     rounds: Rounds,
+    end: float,
     progress: Progress | None,
 ) -> tuple[Times, Times]:
     cases = list(_cases(machine, threads, rounds.levels))
@@ -153,7 +159,7 @@ def _measured(
     if room > available_memory() // _MEMORY_SHARE:
         raise ToolchainError("there is no memory for products of matrices to be timed")
     with _memory(room) as address:
-        _measure_rounds(library, cases, address, rounds, calls=calls, progress=progress)
+        _measure_rounds(library, cases, address, rounds, end, calls=calls, progress=progress)
     if progress is not None:
         progress(1.0)
     teams = tuple(dict.fromkeys((1, threads)))
@@ -166,18 +172,22 @@ def _measure_rounds(
     cases: Sequence[_Case],
     address: int,
     rounds: Rounds,
+    end: float,
     *,
     calls: bool,
     progress: Progress | None,
 ) -> None:
-    """Go through all cases by turns; a `ToolchainError` where a machine is too slow for a single round."""
-    begin, used = time.perf_counter(), time.process_time()
+    """Go through all cases by turns; a `ToolchainError` where a machine is too slow for a single round.
+
+    end: when none begins any more, by the clock.
+    """
+    end, used = min(end, time.perf_counter() + _OVERTIME * rounds.seconds), time.process_time()
     for done in range(rounds.most):
         spent = time.process_time() - used
         if done >= rounds.least and spent * (done + 1) > rounds.seconds * done:
             return
         for case in cases:
-            if time.perf_counter() - begin > _OVERTIME * rounds.seconds:
+            if time.perf_counter() > end:
                 if done == 0:
                     raise ToolchainError("products of matrices take too long to be timed")
                 return

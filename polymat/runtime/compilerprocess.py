@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
@@ -22,6 +23,30 @@ _PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
 INSTALL_HINT = 'install one ("apt install gcc", "dnf install gcc") or name it in POLYMAT_CC'
 
 
+class TimeIsUpError(ToolchainError):
+    """The compiler was stopped since the time was over that `limited` gave it."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Give all that this thread compiles, and what is compiled for it meanwhile, so many seconds together.
+
+    What would take longer is a `TimeIsUpError`.
+    """
+    before = _deadline()
+    _thread.deadline = min(before, time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _thread.deadline = before
+
+
+def _deadline() -> float:
+    """When whatever this thread runs is stopped."""
+    found: float = getattr(_thread, "deadline", float("inf"))
+    return found
+
+
 class Together:
     """The compilers that run at the same time for one library: one that fails, or an interrupt, ends all.
 
@@ -30,12 +55,14 @@ class Together:
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._deadline = _deadline()
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._ended = False
 
     def join(self) -> None:
         """Let what this thread runs from now on be one of them."""
         _thread.together = self
+        _thread.deadline = self._deadline
 
     def end(self) -> None:
         """End those that run; no further one runs."""
@@ -90,8 +117,12 @@ def run_compiler(command: tuple[str, ...], timeout: float, place: str = "") -> O
             f"cannot start the C compiler: {error}", command=command, hint=INSTALL_HINT
         ) from error
     together: Together | None = getattr(_thread, "together", None)
+    left = max(0.0, _deadline() - time.monotonic())
     with nullcontext() if together is None else together.running(process):
-        return _outcome(process, timeout, command)
+        outcome = _outcome(process, min(timeout, left), command)
+    if outcome.returncode is None and left < timeout:
+        raise TimeIsUpError("the C compiler was stopped: the time that it was given is over", command=command)
+    return outcome
 
 
 def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> Outcome:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
-from polymat.runtime.compilerprocess import INSTALL_HINT, Outcome, run_compiler
+from polymat.runtime.compilerprocess import INSTALL_HINT, Outcome, TimeIsUpError, run_compiler
 from polymat.runtime.cpu import missing_features, native_cpu
 from polymat.runtime.flags import changes_float_mode, check_flags, compile_flags
 from polymat.runtime.settings import settings
@@ -136,6 +136,8 @@ def _compile(
         whole = (*command, str(source_path), *libraries)
         outcome = run_compiler(whole, timeout, str(directory))
         _check_outcome(outcome, whole, source_path, out, timeout)
+    except TimeIsUpError:  # which says nothing of the source
+        raise
     except ToolchainError:
         keep = True
         raise

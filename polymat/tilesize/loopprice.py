@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import ceil
 
 from polymat.dataclass import dataclass
 from polymat.graph.operations import VECTOR_BYTES
@@ -10,10 +11,15 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.estimates import once_a_stage
 from polymat.plan.loops import LoopPlan
-from polymat.plan.tile import Plan, TilePlan
+from polymat.plan.tile import Plan, RowLoop, TilePlan
 from polymat.poly.staggered import ROWS
 from polymat.tilesize.pointdemand import PointDemand, point_demands
-from polymat.tilesize.shortloops import computed_bytes, short_rows_slowdown, starting_operations
+from polymat.tilesize.shortloops import (
+    computed_bytes,
+    loop_lengths,
+    short_rows_slowdown,
+    starting_operations,
+)
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, points, stage_operations
 
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
@@ -93,12 +99,18 @@ def loop_operations(
     if loops.adds_up or loops.kind == "scatter":
         return stage_operations(stage, estimates) * loop_slowdown(loops, 1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
-    rows, registers = loops.unroll, None
+    rows, registers, beside = loops.unroll, None, 1.0
     if isinstance(plan, TilePlan) and plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
-        starting = 0.0
-    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers)
+        width = min(plan.sizes[-1], loop_lengths(stage, estimates)[stage.dims[-1]])
+        starting, beside = 0.0, computed_columns(plan.row_loop, width) / max(1.0, width)
+    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers) * beside
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
+
+
+def computed_columns(loop: RowLoop, width: float) -> float:
+    """Columns that one loop over rows computes for a tile that is so wide: whole vectors, also beside it."""
+    return loop.lanes * max(1.0, ceil((width + loop.trail - loop.lead) / loop.lanes))
 
 
 def _together(plan: Plan, stage: Stage, loops: LoopPlan) -> str | None:

@@ -16,7 +16,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.operations import function_operations
 from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
-from polymat.lang.affine import Affine, FloorDiv, computed_in
+from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
 from polymat.lang.expr import Binary, Expr, Load, Variable
 from polymat.lang.traverse import children, postorder
 from polymat.memo import remembered
@@ -34,7 +34,8 @@ class PointDemand:
 
     instructions: of arithmetic.  shuffles: that put what is loaded where it belongs.  divisions: which a unit
     of its own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
-    from one that another element says.  bytes: of neighbours, loaded and stored.
+    from one that another element says, the first of each such place.  bytes: of neighbours, loaded and
+    stored.
     accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds that wait
     for each other, from what the point before has to what the next one needs.
     """
@@ -170,24 +171,44 @@ def _loaded(
     """
     count = prod(number for _, number in together)
     near: dict[object, tuple[float, float, set[object]]] = {}
-    apart: dict[object, bool] = {}
+    apart: dict[object, object] = {}
     moving = [load for load in loads if any(inner in form.names() for form in load.indices)]
     places = [(load, forms) for load in moving for forms in _places(load, together)]
     for load, forms in places:
         place, step = (load.source.name, *forms), _step(forms[-1], inner)
         if computed_in(forms) or step > SHUFFLED or any(inner in form.names() for form in forms[:-1]):
-            apart[place] = bool(computed_in(forms))
+            apart[place] = _computed_place(load, forms, inner)
             continue
         row = (*place[:-1], forms[-1] - forms[-1].const) if shifted else place
         size = 0.0 if load.source.name in registers else load.dtype.size * step
         near.setdefault(row, (size, 0.0 if step == 1.0 else max(step, 1.0), set()))[2].add(place)
     shuffled = sum(each * len(found) + len(found) - 1 for _, each, found in near.values())
+    gathered = len({each for each in apart.values() if each is not None})
     return _Loaded(
         sum(size for size, *_ in near.values()) / count,
         shuffled / count,
-        (len(apart) - sum(apart.values())) / count,
-        sum(apart.values()) / count,
+        (len(apart) - gathered) / count,
+        gathered / count,
     )
+
+
+def _computed_place(load: Load, forms: Sequence[Affine], inner: str) -> object:
+    """What changes from point to point of the place that data say; None where they do not.
+
+    before:  for j: grid(0, i, p(j)) + grid(1, i, p(j) + 1)
+    after:   one place is taken out of a vector for both; what differs goes to pointers before the loop
+    """
+    if not computed_in(forms):
+        return None
+    moving = (
+        tuple(
+            (atom, factor)
+            for atom, factor in form.terms
+            if isinstance(atom, Computed) or inner in Affine(((atom, 1),)).names()
+        )
+        for form in forms
+    )
+    return (load.source.name, *moving)
 
 
 def _places(load: Load, together: Sequence[tuple[str, int]]) -> Iterator[list[Affine]]:

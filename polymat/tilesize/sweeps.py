@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
@@ -23,12 +23,17 @@ LONGEST = 128  # rows of a tile whose rows nothing reads again: what is made of 
 
 
 def back_and_forth(
-    pipeline: Pipeline, plans: Sequence[Plan], fixed: frozenset[str] = frozenset()
+    pipeline: Pipeline,
+    plans: Sequence[Plan],
+    seconds: Callable[[Plan], float],
+    fixed: frozenset[str] = frozenset(),
 ) -> tuple[Plan, ...]:
     """The plans, those of tiles backwards where the group before went forwards over the same array.
 
     What it touched last is then found in the cache; in the same direction it would just have been replaced.
     Tiles run in any order, but for those of rolling plans.  fixed: stages whose tiles stay as they are.
+    seconds: of a plan, by prediction: threads share tiles that run backwards along one dimension alone, so
+    that these stay forwards where fewer threads would find some.
     """
     last: dict[str, bool] = {}
     found: list[Plan] = []
@@ -37,8 +42,14 @@ def back_and_forth(
         known = [last[name] for name in touched if name in last]
         backwards = isinstance(plan, TilePlan) and plan.backwards
         is_fixed = not fixed.isdisjoint(plan.group.stages)
-        if isinstance(plan, TilePlan) and not (plan.rolling or is_fixed) and known and not known[0]:
-            backwards, plan = True, turned(plan)
+        may_turn = not is_fixed and known and not known[0]
+        if (
+            isinstance(plan, TilePlan)
+            and not plan.rolling
+            and may_turn
+            and seconds(back := turned(plan)) <= seconds(plan)
+        ):
+            backwards, plan = True, back
         found.append(plan)
         last |= dict.fromkeys(touched, backwards)
     return tuple(found)

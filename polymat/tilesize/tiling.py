@@ -15,12 +15,13 @@ from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
-from polymat.tilesize.stagework import own_name_in
+from polymat.tilesize.stagework import VECTOR_SHARE, own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
 from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
 
-# Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
-# of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.
+# Operations a lane that the ends of a row are worth, at the rate of loops on vectors, where nobody measured
+# them: the call, what is left of the last vector, and two branches that are not foreseen.  Measured (Zen 3,
+# double): 20 ns a row.
 ROW_ENDS = 64.0
 # Bytes that the start of a run of neighbours in memory is worth.  Measured (Zen 3): runs of 120 bytes took
 # three times as long as planes (docs/measurements.md).
@@ -134,12 +135,18 @@ def _row_ends(
         return 0.0
     calls = prod(repeats) if plan.rolling else 0.0
     if loops.vector not in member.dims:
-        return ROW_ENDS * machine.lanes(stage.dtype.size) * calls
+        return _end_operations(machine, stage.dtype.size) * calls
     level = member.dims.index(loops.vector)
     lengths = loop_lengths(stage, estimates)
     rows = prod(length for dim, length in lengths.items() if dim != loops.vector)
     pieces = member.scale(level) * lengths.get(loops.vector, 1.0) / plan.sizes[level]
-    return ROW_ENDS * machine.lanes(stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
+    return _end_operations(machine, stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
+
+
+def _end_operations(machine: Machine, element_bytes: int) -> float:
+    """Operations, at the rate of loops, that the ends of one row are worth."""
+    measured = machine.row_seconds() * machine.peak_flops(element_bytes) * VECTOR_SHARE
+    return measured or ROW_ENDS * machine.lanes(element_bytes)
 
 
 def _run_starts(

@@ -22,6 +22,7 @@ def test_round_trip(tmp_path: Path) -> None:
         MEASURED,
         products=(ProductTimes(8, 2, (3, 20), (1.5e-4,) * 8),),
         share_seconds=2e-6,
+        row_seconds=3e-9,
         vectors=(VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10),),
         crossings=(LineCrossing(32, 1, 1e11), LineCrossing(32, 2, 9e10)),
     )
@@ -53,7 +54,7 @@ def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 TEXT = encode(MEASURED)
-LATER = {"blocks", "products", "share_seconds", "vectors", "crossings"}
+LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds"}
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,7 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("blocks", [[8, 6, 2, -1.0]]),
         ("share_seconds", -1.0),
         ("share_seconds", 100.0),
+        ("row_seconds", -1e-9),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9]]),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9, 0.0]]),
         ("crossings", [[64, 0, 1e11]]),

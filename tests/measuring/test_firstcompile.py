@@ -24,7 +24,7 @@ from polymat.machine.probe import probe
 from polymat.measuring import firstcompile
 from polymat.measuring.effort import Effort, measure_until_agreed
 from polymat.measuring.sample import Sample
-from polymat.measuring.timedproducts import SHORT
+from polymat.measuring.timedproducts import SHORT, Rounds
 from polymat.request import Request
 from polymat.runtime import doctor
 from polymat.runtime.calibration import (
@@ -106,9 +106,10 @@ def test_measured_once_and_kept(
 ) -> None:
     with caplog.at_level(logging.INFO, "polymat.calibrate"):
         first = pm.compile(A @ B)
-    (said,) = [record.getMessage() for record in caplog.records if record.name == "polymat.calibrate"]
-    assert "POLYMAT_CALIBRATE=off" in said
-    assert str(calibration_path()) in said
+    said = [record.getMessage() for record in caplog.records if record.name == "polymat.calibrate"]
+    assert "POLYMAT_CALIBRATE=off" in said[0]
+    assert str(calibration_path()) in said[0]
+    assert said[1:] == ["found no time for loops and products: `python -m polymat calibrate` measures all"]
     assert stored_calibration() == measuring.result
     assert not failure_path().exists()
     another_process(monkeypatch)
@@ -183,7 +184,10 @@ def test_what_fails_is_not_tried_again_that_day(
 def test_products_are_timed_once_the_machine_is_known(measuring: Measuring) -> None:
     assert works(doubled())
     assert works(doubled())
-    assert measuring.products == [SHORT]
+    (rounds,) = measuring.products
+    assert isinstance(rounds, Rounds)
+    assert replace(rounds, whole=SHORT.whole) == SHORT
+    assert 0.0 < rounds.whole <= firstcompile._SECONDS
 
 
 def test_products_that_cannot_be_timed_are_no_reason_to_forget_the_rest(

@@ -96,7 +96,6 @@ CHANGES = [
     Planted("tilesize.rowloop", "is_arithmetic", _never, c("one_loop_over_rows")),
     Planted("tilesize.streamed", "LEAST_LEVELS", 1, c("shifted_rows")),
     Planted("tilesize.filterprice", "SHARE", 0.5, e("long_filter")),
-    Planted("tilesize.filterprice", "MOVED", 24.0, e("filter_of_taps")),
     Planted("tilesize.filterprice", "ROW", 800.0, e("filter_of_taps")),
     Planted("decide.recursiveplans", "MOVED", 12.0, e("recursive_filter")),
     Planted("model.team", "BLOCKS", 2.0, c("elimination")),

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from polymat.errors import ToolchainError
 from polymat.machine.cpus import usable_cpus
 from polymat.runtime import objects
 from polymat.runtime.cacheroom import OBJECT, entries
+from polymat.runtime.compilerprocess import TimeIsUpError, limited
 from polymat.runtime.libraryfile import Built, build
 from polymat.runtime.toolchain import find_compiler
 
@@ -37,6 +39,30 @@ int answer(void)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+SLOW = "".join(f"int f{n}(int x) {{ return x * {n} + f{max(0, n - 1)}(x); }}\n" for n in range(1, 40_000))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_takes_longer_than_it_may_is_stopped(
+    several: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In files of its own, too; nothing is left of it, and what comes next has all the time it wants."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    source = "int f0(int x) { return x; }\n" + SLOW
+    files = (lambda: Files((source,), (PART,))) if several else None
+    begin = time.monotonic()
+    with (
+        limited(60.0),
+        limited(0.3),
+        pytest.raises(TimeIsUpError, match="the time that it was given is over"),
+    ):
+        build(source, files=files)
+    assert time.monotonic() - begin < 20.0
+    assert not [*tmp_path.glob("polymat-cc-*")]
+    assert answer(build(PROGRAM, files=lambda: Files((PROGRAM,), (PART,)))) == 42
 
 
 def kept() -> list[str]:

@@ -85,6 +85,21 @@ def test_neighbours_are_loaded_by_vectors_and_others_one_by_one(
     assert (found.picked, found.gathered) == (0.0, gathered)
 
 
+@pytest.mark.parametrize(
+    ("read", "picked", "gathered"),
+    [
+        (lambda x, p: x(p(i)) + x(p(i) + N) + x(p(i) + 2 * N), 2.0, 1.0),
+        (lambda x, p: x(p(i)) + x(p(i + 1)), 0.0, 2.0),
+        (lambda x, p: x(p(i)) + x(p(i) + i), 0.0, 2.0),
+    ],
+)
+def test_a_place_that_several_reads_have_is_taken_out_of_a_vector_once(
+    read: Any, picked: float, gathered: float
+) -> None:
+    found = demand(read, places=True)
+    assert (found.picked, found.gathered) == (picked, gathered)
+
+
 def test_columns_are_loaded_one_by_one() -> None:
     A = pm.Matrix(pm.Double, "A", [N, N])
     out = pm.Function(([i, j], [*ROW, *ROW]), pm.Double, "out")

@@ -9,6 +9,7 @@ import pytest
 from polymat.machine.model import Machine
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
+from polymat.tilesize.loopprice import computed_columns
 from tests.codegen.kinds import KINDS
 from tests.fixed import WIDE, compiled_levels
 
@@ -35,6 +36,15 @@ def test_there_are_as_many_rows_as_registers_hold(registers: int, rows: int) -> 
     row_loop = tiles(replace(WIDE, vector_registers=registers)).row_loop
     assert row_loop is not None
     assert row_loop.rows == rows
+
+
+def test_the_loop_computes_whole_vectors_from_before_a_tile_to_behind_it() -> None:
+    loop = tiles(WIDE).row_loop
+    assert loop is not None
+    beside = loop.trail - loop.lead
+    assert 0 < beside < loop.lanes
+    assert computed_columns(loop, 4 * loop.lanes - beside) == 4 * loop.lanes
+    assert computed_columns(loop, 4 * loop.lanes - beside + 1) == 5 * loop.lanes
 
 
 def test_narrow_vectors_are_not_shifted() -> None:

@@ -10,12 +10,19 @@ import pytest
 
 import polymat as pm
 from benchmarks.polybench import find_kernel
+from benchmarks.sections import SECTIONS
+from benchmarks.sections.rows import describe_kalman
 from polymat.driver import levels, request_for
 from polymat.graph.stepwise import Stepwise
+from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.schedule import Schedule
-from polymat.plan.tile import TilePlan
-from tests.fixed import NARROW
+from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.home import Home
+from polymat.tilesize.sweeps import back_and_forth
+from tests.fixed import NARROW, WIDE, compiled_levels
+from tests.hosts import as_stated
 
 
 def directions(name: str, options: Options) -> list[bool]:
@@ -35,6 +42,37 @@ def test_a_second_pass_over_a_matrix_goes_back() -> None:
 def test_one_pass_goes_forwards() -> None:
     assert not any(directions("atax", Options()))
     assert not any(directions("gesummv", Options(fuse=False)))  # two matrices
+
+
+def _going_back(plan: Plan) -> float:
+    return float(isinstance(plan, TilePlan) and plan.backwards)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_tiles_go_back_where_threads_find_as_many(threads: int) -> None:
+    """A Kalman step, whose tiles are numbered where threads share all of them, and one or few a dimension."""
+    found = SECTIONS["rows"].cases(False)
+    task = next(case.task for case in found if "Kalman" in case.name)
+    step = describe_kalman(task)
+    known = {size: task.values["sizes"][size.name] for size in step.sizes}
+    options = Options(threads=threads)
+    levels = compiled_levels(
+        list(step.outputs), inputs=step.inputs, estimates=known, machine=WIDE, options=options
+    )
+    schedule = levels["tilesize"]
+    assert isinstance(schedule, Schedule)
+    plans = [plan for plan in schedule.plans if isinstance(plan, TilePlan)]
+    pipeline, machine = schedule.grouping.pipeline, as_stated(WIDE)
+    sizes = assumed_sizes(pipeline, {size.name: value for size, value in known.items()})
+    home = Home.of(pipeline, machine, sizes)
+
+    def seconds(plan: TilePlan) -> float:
+        return plan_cost(pipeline, plan, machine, sizes, threads, home).seconds
+
+    assert any(plan.backwards for plan in plans)
+    forwards = [replace(plan, backwards=False) for plan in plans]
+    assert all(seconds(plan) <= seconds(each) for plan, each in zip(plans, forwards, strict=True))
+    assert back_and_forth(pipeline, forwards, _going_back) == tuple(forwards)
 
 
 def test_the_papers_have_one_direction() -> None:

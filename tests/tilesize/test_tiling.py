@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from polymat.machine.model import Machine
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from tests.codegen.kinds import KINDS
 from tests.fixed import WIDE, compiled_levels
+from tests.hosts import as_stated
 
 SIZES = {"M": 1000, "N": 1000, "K": 500}
 
@@ -24,6 +26,28 @@ def demand(kind: str, l2_bytes: int, sizes: tuple[int, ...] | None = None) -> Ti
     assert isinstance(plan, TilePlan)
     plan = plan if sizes is None else replace(plan, sizes=sizes)
     return tiling_of(pipeline, plan, stages, replace(WIDE, l2_bytes=l2_bytes), SIZES)
+
+
+def test_ends_of_rows_take_as_long_as_was_measured() -> None:
+    """Three times as many operations where they take three times as long; counted where nobody measured."""
+
+    def ends(machine: Machine) -> float:
+        schedule = compiled_levels(**KINDS["rolling_tiles"]())["tilesize"]
+        assert isinstance(schedule, Schedule)
+        (plan,) = schedule.plans
+        pipeline = schedule.grouping.pipeline
+        assert isinstance(plan, TilePlan)
+        return tiling_of(pipeline, plan, list(pipeline.stages), machine, SIZES).ends
+
+    known = as_stated(WIDE)
+    counted = ends(known)
+    assert counted > 0.0
+    assert known.calibration is not None
+    once, often = (
+        ends(known.with_calibration(replace(known.calibration, row_seconds=each))) for each in (1e-9, 3e-9)
+    )
+    assert often == pytest.approx(3.0 * once)
+    assert once < counted
 
 
 @pytest.mark.parametrize("rows", [1, 3])

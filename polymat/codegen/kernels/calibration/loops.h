@@ -106,6 +106,26 @@ STEPS(pm_shuffle32, SHUFFLED)
 PICKED(pm_picked64, pm_gathered64, double, int64_t)
 PICKED(pm_picked32, pm_gathered32, float, int32_t)
 
+/* A row of sums of neighbours, as stages have them; a call, so that each begins and ends by itself. */
+static __attribute__((noinline)) void row_of(const float *restrict x, float *restrict y, ptrdiff_t count)
+{
+    _Pragma("omp simd") for (ptrdiff_t i = 0; i < count; i++) y[i] = x[i] + x[i + 1];
+}
+
+/* Seconds of `repeats` times rows of so many vectors, and none to all but one element of a further one, each as
+   long as no other, as those of several stages in a tile are. */
+double pm_rows(const float *x, float *y, ptrdiff_t vectors, ptrdiff_t repeats)
+{
+    const ptrdiff_t lanes = VECTOR_BYTES / 4;
+    const double begin = now();
+    for (ptrdiff_t repeat = 0; repeat < repeats; repeat++)
+        for (ptrdiff_t row = 0; row < lanes; row++)
+            row_of(x + 4, y, vectors * lanes + 5 * row % lanes);
+    const double end = now();
+    pm_sink = y[0];
+    return end - begin;
+}
+
 /* Seconds of `repeats` sweeps over `bytes` by vectors that need not begin where one of memory does. */
 typedef double across __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
 double pm_across(const char *data, ptrdiff_t bytes, ptrdiff_t repeats)

@@ -10,13 +10,15 @@ from polymat.lang.expr import Load, Variable
 from polymat.lang.traverse import walk
 
 
-def is_flat(item: Accumulation, extents: Mapping[str, tuple[Affine, ...]]) -> bool:
-    """Whether what an accumulation reduces are whole arrays, element by element in the order of memory.
+def is_flat(
+    item: Accumulation, extents: Mapping[str, tuple[Affine, ...]], dims: tuple[str, ...] | None = None
+) -> bool:
+    """Whether what an accumulation reads along some dimensions are whole arrays, in the order of memory.
 
     Then the element at (i, j) of rows of N is that at (0, i * N + j).  extents: those that arrays have in
-    memory, by name.
+    memory, by name.  dims: the dimensions, those that are reduced where they are not given.
     """
-    reduced, box = item.reduced_dims, dict(zip(item.dims, item.box, strict=True))
+    reduced, box = dims or item.reduced_dims, dict(zip(item.dims, item.box, strict=True))
     if len(reduced) < 2 or any(box[dim][0] != Affine() for dim in reduced):
         return False
     rows = tuple(box[dim][1] + 1 for dim in reduced[1:])

@@ -12,12 +12,12 @@ from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, If,
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.vectorloops import VECTORS, Pragma
 from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.positionnarrow import OTHERS, TOGETHER, PositionNarrow
 from polymat.codegen.loops.positionpoints import BEST, NUMBER, PositionPoints
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.plan.position import PositionPlan
 
-TOGETHER = 8  # rows that are compared with one row of results
 COLUMNS = 1024  # that are compared one after the other
 VALUE = "_pm_value"
 REST = "_pm_rest"  # where the rows begin that are compared one by one
@@ -42,6 +42,9 @@ class PositionRows:
         writer.needs.add(MIN_I64)
         low, high = (writer.size(form) for form in self.points.box[self.reduced])
         body = self._in_columns((If(CBinary("<=", low, high), self._rows(), (self._none(),)),))
+        narrow = PositionNarrow(self.points, *self._ends(self.extreme.dims[-1]))
+        if narrow.is_possible:
+            body = (If(narrow.is_worth, (*narrow.loops(), *self._others()), body),)
         for dim in reversed(self.extreme.dims[:-1]):
             body = (self._over(dim, body),)
         return writer.as_nest(stages, self.plan, body, kind, self.ranges)
@@ -53,6 +56,17 @@ class PositionRows:
         behind = CCall(MIN_I64.function, (CBinary("+", first, many), end))
         body = (Declare("const ptrdiff_t", BEHIND, behind), *body)
         return (For(FIRST, start, CBinary("<", first, end), many, body),)
+
+    def _others(self) -> tuple[Stmt, ...]:
+        """The rows that are left of those of a few columns."""
+        start, end = self._ends(self.extreme.dims[-1])
+        row = Id(self.writer.bodies.index_name(self.reduced))
+        inside = CBinary("<=", row, self.writer.size(self.points.box[self.reduced][1]))
+        return (
+            Declare("const ptrdiff_t", FIRST, start),
+            Declare("const ptrdiff_t", BEHIND, end),
+            For(row.name, Id(OTHERS), inside, ONE, (self._compared(row, 1),)),
+        )
 
     def _rows(self) -> tuple[Stmt, ...]:
         """The first row as it is, then some rows at a time, and those that are left."""

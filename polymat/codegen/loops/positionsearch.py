@@ -35,7 +35,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.plan.position import PositionPlan
 
 FEW, SOME = 32, 128  # points of a short row, and of others, that are compared at a time
-BYTES = 2048  # of these points in a long row
+BYTES = 2048, 16384  # of these points in a long row, and in a longer one
 FOUND, AT = "_pm_found", "_pm_at"  # the extreme, and where it is
 HERE, MANY = "_pm_here", "_pm_many"
 NEXT, INSIDE, POINT = "_pm_next", "_pm_inside", "_pm_point"  # the first of some points; one of them
@@ -95,7 +95,7 @@ class PositionSearch:
         part = self.ranges[-1]
         length = CBinary("-", Id(part.end), Id(part.begin))
         made = self._rows(self._one_by_one())
-        for count in (FEW, SOME, max(SOME, BYTES // self.points.extreme.dtype.size)):
+        for count in (FEW, SOME, *(size // self.points.extreme.dtype.size for size in BYTES)):
             many = Literal(str(count))
             then = (*self._rows(self._at_a_time(count)), Assign(Id(MANY), "*=", many))
             made = (If(CBinary(">=", length, many), then, made),)

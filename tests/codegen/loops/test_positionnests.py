@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.loops.positionrows import COLUMNS, TOGETHER
+from polymat.codegen.loops.positionnarrow import NARROW, TOGETHER, WIDE
+from polymat.codegen.loops.positionrows import COLUMNS
 from polymat.codegen.loops.positionsearch import BYTES, FEW, SOME
 from polymat.lang.reduction import Op
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
-ROW = BYTES // 4
+ROW = max(BYTES) // 4
 LENGTHS = (1, 2, FEW - 1, FEW, 3 * FEW + 1, SOME - 1, SOME, SOME + 3, ROW - 1, ROW, 3 * ROW, 9 * ROW + 5)
 TYPES = [(pm.Double, "f8"), (pm.Float, "f4"), (pm.Int, "i4"), (pm.UChar, "u1")]
 
@@ -86,7 +87,7 @@ def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: 
     A = pm.Matrix(dtype, "A", [M, N])
     compiled = pm.compile([A.argmax(axis=axis), A.argmin(axis=axis)], inputs=[A])
     rng = np.random.default_rng(4)
-    wide = (1, 3, FEW, FEW + 9, 2 * SOME + 1, ROW + 1, COLUMNS + 3, 4 * ROW + 3)
+    wide = (1, 3, FEW, FEW + 9, 2 * SOME + 1, ROW + 1, COLUMNS + 3, ROW + 3)
     for rows in (1, 2, TOGETHER, TOGETHER + 1, TOGETHER + 2, 3 * TOGETHER, 60):
         for columns in wide if rows < 60 else wide[:5]:
             for most in (1, 2, 100):
@@ -97,6 +98,38 @@ def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: 
                     _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)
                     a[:] = np.inf
                     _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)
+
+
+@pytest.mark.parametrize(("dtype", "name"), TYPES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_rows_of_few_columns(threads: int, dtype: Any, name: str) -> None:
+    """Each row is a part of a longer one, and rows are left."""
+    A = pm.Matrix(dtype, "A", [M, N])
+    options = pm.Options(threads=threads, parallel_threshold=0)
+    compiled = pm.compile([A.argmax(axis=0), A.argmin(axis=0)], inputs=[A], options=options)
+    rng = np.random.default_rng(6)
+    for columns in (1, 2, 3, 5, 7, NARROW - 1, NARROW, NARROW + 1):
+        for rows in (WIDE * TOGETHER - 1, WIDE * TOGETHER, 10 * WIDE + 37, 5 * WIDE * TOGETHER + 3):
+            for most in (1, 2, 250):
+                a = rng.integers(0, most, (rows, columns)).astype(name)
+                _same(compiled, [np.argmax(a, 0), np.argmin(a, 0)], a)
+                if name[0] == "f":
+                    a[rng.integers(rows, size=4), rng.integers(columns, size=4)] = np.nan
+                    _same(compiled, [np.argmax(a, 0), np.argmin(a, 0)], a)
+                    a[:] = np.inf
+                    _same(compiled, [np.argmax(a, 0), np.argmin(a, 0)], a)
+
+
+def test_differences_of_few_columns_and_of_elements_elsewhere() -> None:
+    """Rows of several arrays that lie behind each other, and rows that do not."""
+    A, B = (pm.Matrix(pm.Float, each, [M, N]) for each in "AB")
+    row = pm.Vector(pm.Float, "row", [N])
+    compiled = pm.compile([(A - B).argmax(axis=0), (A - row).argmax(axis=0)], inputs=[A, B, row])
+    rng = np.random.default_rng(7)
+    for shape in ((900, 4), (1111, 3), (40, 4)):
+        a, b = (rng.integers(0, 30, shape).astype("f4") for _ in "ab")
+        r = rng.integers(0, 30, shape[1]).astype("f4")
+        _same(compiled, [np.argmax(a - b, 0), np.argmax(a - r, 0)], a, b, r)
 
 
 def test_nothing_is_found_where_nothing_is() -> None:

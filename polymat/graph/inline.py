@@ -288,8 +288,8 @@ def _value_at(producer: Stage, indices: tuple[Affine, ...]) -> Expr:
         match node:
             case Load(source, inner):
                 return Load(source, tuple(form.substitute(values) for form in inner), node.dtype, node.at)
-            case Variable():
-                value = affine_value(values[node.name])
+            case Variable(name=name) if name in values:  # others are sizes, the number of a step say
+                value = affine_value(values[name])
                 return value if value.dtype == node.dtype else CastExpr(value, node.dtype)
             case _:
                 return node

@@ -125,3 +125,22 @@ def test_a_longer_band_is_tried_where_it_could_do() -> None:
 
     assert tried(0.9) == 4  # eight steps would save 0.1 and a sixth of that
     assert tried(0.81) == 8
+
+
+def test_numbers_of_steps_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that adds them is computed in the next step of its band, which alone reads it."""
+    monkeypatch.setattr(timebands, "CLEARLY", 1e9)
+    N, T, i = pm.Parameter(pm.Int, "N"), pm.Parameter(pm.Int, "T"), pm.Variable(pm.Int, "i")
+    u, v = (pm.Vector(pm.Double, name, [N]) for name in "uv")
+
+    def step(state: Any, number: Any) -> pm.Function:
+        after = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), pm.Double, "after")
+        after.defn = [0.5 * state(i) + v(i) * number]
+        return after
+
+    run = pm.compile(pm.iterate(step, u, steps=T), inputs=[u, v], options=Options(skip=("skews", "slices")))
+    assert " in bands of " in str(run.explain())
+    state, factor = np.arange(7.0), np.ones(7)
+    for steps in range(17):
+        state = state if steps == 0 else 0.5 * state + factor * steps
+        np.testing.assert_allclose(run(np.arange(7.0), factor, T=steps), state, rtol=1e-13)

@@ -91,6 +91,10 @@ def as_rst(_app: Any, what: str, _name: str, thing: Any, _options: Any, lines: l
         if paragraph.startswith("    "):
             found += ["::", "", *paragraph.splitlines(), ""]
             continue
+        choices = re.findall(r"^(\w+):\s+(.*)$", paragraph, re.M)
+        if 1 < len(choices) == len(paragraph.splitlines()):  # one a line, as the values of an argument are
+            found += [*(f"- **{told}**: {markup(text)}" for told, text in choices), ""]
+            continue
         for told, text in entries(paragraph, known):
             found += [f"- **{told}**: {markup(text)}" if told else markup(text), ""]
     lines[:] = found

@@ -48,6 +48,12 @@ def test_it_asks_for_what_the_package_asks_for() -> None:
     assert f">={found['python']}" == project()["project"]["requires-python"]
 
 
+def test_pip_is_not_asked_for_packages_that_have_other_names() -> None:
+    """rattler-build runs `pip check` unless it is told not to, which would miss the renamed ones."""
+    (imports,) = (each["python"] for each in recipe()["tests"] if "python" in each)
+    assert imports == {"imports": ["polymat"], "pip_check": not RENAMED}
+
+
 def test_it_is_built_as_wheels_are() -> None:
     host = bounds(recipe()["requirements"]["host"])
     needed = bounds(project()["build-system"]["requires"])

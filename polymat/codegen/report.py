@@ -129,8 +129,10 @@ def _reuses_text(reuses: Sequence[HeldReuse]) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """The decisions of one compilation.
+    """The decisions of one compilation, `Compiled.explain()`.
 
+    name: of the pipeline.  groups: a `GroupReport` each, in the order in which they run.  predicted: seconds
+    of a call, and bytes by level of memory.
     considered: all groups that were priced.  assumed: sizes that the predictions hold for although nobody
     gave them.  partition: what is sure of its cost.  inlined: stages that are computed in others.  inplace:
     (input, output) pairs that may be one array.  seconds: that compiling took, by level.  notes: how filters

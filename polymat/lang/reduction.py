@@ -21,7 +21,10 @@ from polymat.lang.types import STORED, Bool, ScalarType
 
 
 class Op(Enum):
-    """The associative operation of a reduction."""
+    """The associative operation of a reduction: Sum, Mul, Min, Max, ArgMin, ArgMax, Any, All or Count.
+
+    ArgMin and ArgMax give where the first such element is.  Any, All and Count are of conditions.
+    """
 
     Sum = "+"
     Mul = "*"

@@ -51,8 +51,8 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
     """A pipeline in machine code, called with NumPy arrays.
 
     For type checkers: `Compiled[what a call returns, what explain() returns]`.
-    Calls go straight into C; this class adds what is not needed for a correct call.  Instances do not
-    change and may be called from several threads at once.
+    Calls go straight into C.  Instances do not change and may be called from several threads at once.
+    source: the program in C.  header: its prototype in C, as `save` writes it.
     """
 
     path: str

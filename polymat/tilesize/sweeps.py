@@ -85,22 +85,27 @@ def to_and_fro(
     than the cache would just have been replaced there.  Fewer rows at a time ask for what comes next, since
     the processor notices neither where many rows go on together nor which way the next ones lie.
     Blocks and tiles are meant that run in any order, but for that of what they add.
-    fixed: stages whose loops stay as they are.  threads: that share tiles.
+    fixed: stages whose loops are as somebody said, who has not said which way they go, and for whom no number
+    of rows changes.  threads: that share tiles.
     """
     sizes = {each.name: input_bytes(each, estimates) for each in pipeline.inputs}
     coming = {name: step for name, step in (pipeline.coming or {}).items() if sizes[name] > machine.l1_bytes}
     if not coming:
         return tuple(plans)
-    walks = _Walks(pipeline, coming, threads, estimates)
-    return tuple(walks.turned(plan) if fixed.isdisjoint(plan.group.stages) else plan for plan in plans)
+    walks = _Walks(pipeline, coming, fixed, threads, estimates)
+    return tuple(map(walks.turned, plans))
 
 
 @dataclass(frozen=True, slots=True)
 class _Walks:
-    """The arrays that steps walk over, each with the name of the step; the threads that share tiles."""
+    """The arrays that steps walk over, each with the name of the step.
+
+    fixed, threads: as in `to_and_fro`.
+    """
 
     pipeline: Pipeline
     coming: Mapping[str, str]
+    fixed: frozenset[str]
     threads: int
     estimates: Mapping[str, int]
 
@@ -108,7 +113,8 @@ class _Walks:
         """The plan with the step by which it turns, if it walks over one of them."""
         match plan:
             case LoopPlan():
-                return self._turned_loops(plan, plan.parallel)
+                given = not self.fixed.isdisjoint(plan.group.stages)
+                return self._turned_loops(plan, plan.parallel, given=given)
             case TilePlan(rolling=False, backwards=False, crossing=None):
                 loops = {name: self._in_tile(plan, name) for name in plan.loops}
                 found = (self._walked(member.stage, member.dims) for member in plan.members)
@@ -125,7 +131,8 @@ class _Walks:
         Short tiles keep rows for who reads them next.  Where nobody does, what is made of the sums waits for
         each of them, in less than vectors.
         """
-        if len(plan.sizes) > 1 or plan.forced or plan.nest or self._reads_rows_again(plan):
+        is_said = plan.forced or plan.nest or not self.fixed.isdisjoint(plan.group.stages)
+        if len(plan.sizes) > 1 or is_said or self._reads_rows_again(plan):
             return plan
         stages = {member.stage: self.pipeline.stage(member.stage) for member in plan.members}
         (length,) = level_lengths(stages, plan.members, self.estimates)
@@ -150,17 +157,23 @@ class _Walks:
     def _in_tile(self, plan: TilePlan, stage: str) -> NestPlan:
         loops = plan.loops[stage]
         dims = next((member.dims for member in plan.members if member.stage == stage), ())
-        return self._turned_loops(loops, dims[loops.block]) if isinstance(loops, LoopPlan) and dims else loops
+        if not isinstance(loops, LoopPlan) or not dims:
+            return loops
+        return self._turned_loops(loops, dims[loops.block], given=stage in plan.given)
 
-    def _turned_loops(self, plan: LoopPlan, dim: str | None) -> LoopPlan:
-        """Loops around blocks of sums, or of what is added to a row; dim: along which these run."""
+    def _turned_loops(self, plan: LoopPlan, dim: str | None, *, given: bool) -> LoopPlan:
+        """Loops around blocks of sums, or of what is added to a row; dim: along which these run.
+
+        given: the user has said how many rows a block has; more than few ask for nothing.
+        """
         if plan.kind not in ("reduce", "row") or plan.unroll <= 1 or dim != plan.order[0]:
             return plan
         step = self._walked(plan.group.stages[0], (dim,))
         if not step:
             return plan
-        rows, reason = min(plan.unroll, ROWS_PASSED), f"{plan.reason}; {_words(step)}"
-        return replace(plan, turning=step, unroll=rows, requests=REQUEST_BYTES, reason=reason)
+        rows = plan.unroll if given else min(plan.unroll, ROWS_PASSED)
+        requests, reason = REQUEST_BYTES if rows <= ROWS_PASSED else 0, f"{plan.reason}; {_words(step)}"
+        return replace(plan, turning=step, unroll=rows, requests=requests, reason=reason)
 
     def _walked(self, name: str, dims: Sequence[str | None]) -> str:
         """The step, where a stage reads other parts of an array along some dimensions, whatever that is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import polymat as pm
 from benchmarks.polybench import find_kernel
 from benchmarks.sections import SECTIONS
 from benchmarks.sections.rows import describe_kalman
+from polymat.codegen.program import Program
 from polymat.driver import levels, request_for
 from polymat.graph.stepwise import Stepwise
 from polymat.model.assumed import assumed_sizes
@@ -21,7 +23,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.sweeps import back_and_forth
-from tests.fixed import NARROW, WIDE, compiled_levels
+from tests.fixed import NARROW, WIDE, compiled_levels, own_c, report_text
 from tests.hosts import as_stated
 
 
@@ -205,3 +207,28 @@ def test_tiles_are_long_where_no_row_is_read_twice_and_threads_have_many() -> No
     assert tiles_of_steps(1, 1024) == [(128,)]
     assert tiles_of_steps(2, again=True) == [(8,)]
     assert tiles_of_steps(2, tile_sizes=(16,)) == [(16,)]
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_loops_that_a_scheme_says_turn_as_well(fuse: bool, turned: bool) -> None:
+    x, sizes = powers(turned=turned)
+    asked: dict[str, Any] = {"outputs": x, "estimates": {sizes["N"]: 512}}
+    options = Options(fuse=fuse, blas="never")
+    schemes = dict(re.findall(r"^  scheme of (\w+): (\[.*\])$", report_text(**asked, options=options), re.M))
+    texts = []
+    for each in (options, replace(options, scheme=schemes)):
+        program = compiled_levels(**asked, options=each)["codegen"]
+        assert isinstance(program, Program)
+        texts.append(re.sub(r"/\*.*?\*/", "", own_c(program), flags=re.DOTALL))
+    assert schemes["moved" if turned or not fuse else "x"]
+    assert "_pm_turn" in texts[0]
+    assert texts[1] == texts[0]
+
+
+def test_blocks_of_many_rows_that_a_scheme_says_stay_and_ask_for_nothing() -> None:
+    x, sizes = powers()
+    options = Options(scheme={"moved": "[Par(i), R(i), R(k), U(i, 8), V(k)]"}, threads=1)
+    run = pm.compile(x, estimates={sizes["N"]: 512}, options=options)
+    assert "_pm_turn += 8" in run.source
+    assert "__builtin_prefetch(&A" not in run.source

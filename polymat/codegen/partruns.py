@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import Braces, Declare, For, Literal, Note, Return, Stmt
 from polymat.codegen.c.freenames import Free, free_of
-from polymat.codegen.c.pointing import KnownName, known_in, leaves_pointers
+from polymat.codegen.c.pointing import KnownName, leaves_pointers, make_known
 from polymat.codegen.c.render import statement_text
 from polymat.codegen.c.scopes import every, inner, variable
 from polymat.codegen.c.vectorloops import in_vectors
@@ -106,7 +106,7 @@ def best_run(
     known = dict(before)
     for begin, each in enumerate(seen):
         finder.look(begin, known)
-        known = known_in([each.statement], known)
+        make_known(each.statement, known)
     return finder.best
 
 

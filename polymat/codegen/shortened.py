@@ -38,7 +38,7 @@ from polymat.codegen.c.ctree import (
     Structure,
 )
 from polymat.codegen.c.freenames import free_of, with_values
-from polymat.codegen.c.pointing import KnownName, known_in
+from polymat.codegen.c.pointing import KnownName, known_in, make_known
 from polymat.codegen.c.render import function_text
 from polymat.codegen.c.scopes import every
 from polymat.codegen.partruns import HEAD, Rules, Run, best_run, has_loops_within, is_long, lines_of
@@ -111,7 +111,7 @@ class FunctionCutter:
         for number, each in enumerate(apart, 1):
             within = replace(rules, last=rules.last and number == len(apart) and not isinstance(each, For))
             found.append(self._inside(each, known, depth, within))
-            known = known_in(found[-1:], known)
+            make_known(found[-1], known)
         while sum(rules.lines(each, depth) for each in found) > room:
             run = best_run(found, before, depth, rules)
             if run is None:

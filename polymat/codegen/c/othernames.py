@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -14,22 +14,29 @@ T = TypeVar("T")
 
 
 def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
-    """A statement or expression with other expressions in place of some."""
-    if isinstance(node, CExpr) and node in values:
-        return cast("T", values[node])
-    if isinstance(node, tuple):
-        return cast("T", tuple(substituted(part, values) for part in node))
-    if not hasattr(node, "__dataclass_fields__"):
+    """A statement or expression with other expressions in place of some; itself where it has none of them."""
+    kinds = frozenset(map(type, values))  # most nodes are of others, and need not be looked up
+    return cast("T", _substituted(node, values, kinds)) if values else node
+
+
+def _substituted(node: Any, values: Mapping[CExpr, CExpr], kinds: Set[type]) -> Any:
+    kind = type(node)
+    if kind in kinds and node in values:
+        return values[node]
+    if kind is tuple:
+        items = tuple(_substituted(part, values, kinds) for part in node)
+        return node if all(map(operator.is_, items, node)) else items
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is None:
         return node
-    names = getattr(node, "__dataclass_fields__", ())
-    parts = {name: substituted(getattr(node, name), values) for name in names}
-    return cast("T", replace(cast("Any", node), **parts))
+    return _changed(node, {name: _substituted(getattr(node, name), values, kinds) for name in fields})
 
 
 def called_otherwise(node: T, names: Mapping[str, str]) -> T:
-    """A statement or expression with other names for some functions."""
+    """A statement or expression with other names for some functions; itself where it has none of them."""
     if isinstance(node, tuple):
-        return cast("T", tuple(called_otherwise(part, names) for part in node))
+        items = tuple(called_otherwise(part, names) for part in node)
+        return node if all(map(operator.is_, items, node)) else cast("T", items)
     fields = getattr(node, "__dataclass_fields__", None)
     if fields is None:
         return node
@@ -38,7 +45,7 @@ def called_otherwise(node: T, names: Mapping[str, str]) -> T:
         parts["function"] = names.get(node.function, node.function)
     elif isinstance(node, Id):
         parts["name"] = names.get(node.name, node.name)
-    return cast("T", replace(cast("Any", node), **parts))
+    return cast("T", _changed(node, parts))
 
 
 def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:

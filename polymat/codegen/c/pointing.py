@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import replace
 
 from polymat.codegen.c.ctree import Declare, Stmt, names_in
 from polymat.codegen.c.scopes import changed_by, every, own_expressions, variable
@@ -66,17 +65,22 @@ def known_in(statements: Sequence[Stmt], before: Mapping[str, KnownName]) -> dic
     """The variables behind some statements."""
     found = dict(before)
     for each in statements:
-        if isinstance(each, Declare):
-            made = KnownName(_element(each.ctype), "[" in each.name, "][" in each.name)
-            found[variable(each)] = replace(made, is_copied=_is_copied(each, found))
+        make_known(each, found)
     return found
+
+
+def make_known(statement: Stmt, known: dict[str, KnownName]) -> None:
+    """Add the variable of a statement, if it declares one, to those that are known before it."""
+    if isinstance(statement, Declare):
+        kind, copied = _element(statement.ctype), _is_copied(statement, known)
+        known[variable(statement)] = KnownName(kind, "[" in statement.name, "][" in statement.name, copied)
 
 
 def _is_copied(pointer: Declare, known: Mapping[str, KnownName]) -> bool:
     """Whether what a pointer points to may be changed by another one: that it is made of."""
     if "*" not in pointer.ctype:
         return False
-    made_of = [known.get(name) for name in names_in(own_expressions(pointer))]
+    made_of = [known.get(name) for name in touched_by(pointer)[0]]
     sources = [each for each in made_of if each is None or "*" in each.ctype]
     is_read = pointer.ctype.startswith("const ") and pointer.ctype.rstrip().endswith("const")
     return not (is_read and sources and all(each and each.is_read for each in sources))
@@ -104,9 +108,11 @@ def leaves_pointers(
     inside = known_in(statements, {})
     lost = {name for each in every(statements) for name in touched_by(each)[1]}
     places = {name for name, each in inside.items() if each.is_array or name in lost}
+    if not places:
+        return False
     within = known_in([each for each in every(statements) if isinstance(each, Declare)], before)
     known = {**within, **inside}
-    found = _pointing(statements, known, places) if places else set[str]()
+    found = _pointing(statements, known, places)
     return any(name in left or (name in before and name not in inside) for name in found)
 
 

@@ -77,8 +77,9 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
 
 def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | None:
     """The loops over parts of a row; None where there is nothing to spread, or no vectors for the rest."""
+    divides = any(isinstance(e, CCall) and e.function == DIVISION for e in expressions(loop.body))
     span, turns = straight_range(loop, choosing=True), turns_of(loop.body)
-    if span is None or turns is None:
+    if not divides or span is None or turns is None:
         return None
     found = _spread(loop, turns, types)
     if found is None or not 0 < len(found.rows) <= MOST or not _is_row(found.body, loop.variable):

@@ -15,6 +15,8 @@ import numpy as np
 
 import polymat as pm
 from polymat import Cast, Clamp, Condition, Function, Int, Interval, Long, Op, Reduce, Reduction, Select
+from polymat.graph.build import build
+from polymat.graph.interpret import interpret
 from polymat.lang.types import computed_with, strong, to_bfloat16
 
 L, M, N = SIZES = tuple(pm.Parameter(Int, name) for name in "LMN")
@@ -74,12 +76,15 @@ class Positions:
     constraints: list[Condition] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
 
+    def arrays(self, shape: Sequence[int], seed: int) -> dict[str, Any]:
+        """Arrays for all inputs."""
+        rng = np.random.default_rng([seed, *shape])
+        return {each.name: _data(rng, each.dtype, shape[-each.rank :]) for each in self.inputs}
+
     def arguments(self, compiled: pm.Compiled, shape: Sequence[int], seed: int) -> dict[str, Any]:
         """Arrays for the inputs of a program, and sizes that none of them shows."""
-        rng = np.random.default_rng([seed, *shape])
-        found = {each.name: _data(rng, each.dtype, shape[-each.rank :]) for each in self.inputs}
+        found, sizes = self.arrays(shape, seed), dict(zip("LMN", shape, strict=True))
         known = {array.name: found[array.name] for array in compiled.signature.inputs}
-        sizes = dict(zip("LMN", shape, strict=True))
         return known | {each.name: sizes[each.name] for each in compiled.signature.sizes if each.array < 0}
 
 
@@ -213,12 +218,12 @@ def differences(positions: Positions, options: pm.Options, seed: int) -> list[st
 def not_as_numpy(positions: Positions, seed: int) -> list[str]:
     """Places that are not where NumPy finds them, in values that the interpreter gives it."""
     values = [each.all_values(f"values{number}") for number, each in enumerate(positions.places)]
-    stages = [each.stage for each in positions.places]
-    pipeline = pm.compile([*stages, *values], name="values", constraints=positions.constraints)
-    found = []
+    outputs = [*(each.stage for each in positions.places), *values]
+    pipeline, found = build(outputs, constraints=positions.constraints), []
     for shape in SHAPES[3:]:
-        results = _tuple(pipeline.reference(**positions.arguments(pipeline, shape, seed)))
-        for place, actual, value in zip(positions.places, results, results[len(stages) :], strict=False):
+        known = interpret(pipeline, positions.arrays(shape, seed), dict(zip("LMN", shape, strict=True)))
+        results = [known[name] for name in pipeline.outputs]
+        for place, actual, value in zip(positions.places, results, results[len(values) :], strict=False):
             wanted = place.wanted(value)
             if wanted is not None and not np.array_equal(actual, wanted.astype(actual.dtype)):
                 found.append(f"{place.stage.name}, {shape}: {actual}, not {wanted}")

@@ -16,10 +16,14 @@ from threading import Lock
 
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
+from polymat.runtime.processortime import group_seconds
 from polymat.runtime.settings import compiler_environment
 
 _log = logging.getLogger("polymat.runtime")
 _PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
+# A compiler that has had less of the processor than it may take goes on for so many times as long, where it
+# gets so much of it at least: one that hangs takes none.
+_LONGEST, _LEAST_SHARE = 10, 0.05
 INSTALL_HINT = 'install one ("apt install gcc", "dnf install gcc") or name it in POLYMAT_CC'
 
 
@@ -101,6 +105,7 @@ class Outcome:
 def run_compiler(command: tuple[str, ...], timeout: float, place: str = "") -> Outcome:
     """Run a command in a process group of its own, so that nothing it started outlives it.
 
+    timeout: seconds, of the processor where other programs leave it little.
     place: a directory for its temporary files, which goes with what it makes.
     """
     try:
@@ -119,16 +124,18 @@ def run_compiler(command: tuple[str, ...], timeout: float, place: str = "") -> O
     together: Together | None = getattr(_thread, "together", None)
     left = max(0.0, _deadline() - time.monotonic())
     with nullcontext() if together is None else together.running(process):
-        outcome = _outcome(process, min(timeout, left), command)
-    if outcome.returncode is None and left < timeout:
+        outcome = _outcome(process, timeout, left, command)
+    if outcome.returncode is None and _deadline() <= time.monotonic():
         raise TimeIsUpError("the C compiler was stopped: the time that it was given is over", command=command)
     return outcome
 
 
-def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> Outcome:
+def _outcome(
+    process: subprocess.Popen[bytes], timeout: float, left: float, command: tuple[str, ...]
+) -> Outcome:
     """How a process ends."""
     try:
-        output = _patiently(process, timeout, command)
+        output = _patiently(process, timeout, left, command)
         returncode: int | None = process.returncode
     except subprocess.TimeoutExpired:
         _kill_group(process)
@@ -141,20 +148,37 @@ def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[st
     return Outcome(returncode, output.decode(errors="replace"))
 
 
-def _patiently(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> bytes:
-    """What a process wrote until it ended."""
-    if timeout > _PATIENCE_SECONDS:
+def _patiently(
+    process: subprocess.Popen[bytes], timeout: float, left: float, command: tuple[str, ...]
+) -> bytes:
+    """What a process wrote until it ended; left: seconds that it may take, however busy the machine is."""
+    begun, wait = time.monotonic(), min(timeout, left)
+    if wait > _PATIENCE_SECONDS:
         try:
             return process.communicate(timeout=_PATIENCE_SECONDS)[0]
         except subprocess.TimeoutExpired:
             _log.warning(
-                "the C compiler has been running for %g s, and is stopped after %g s: %s",
+                "the C compiler has been running for %g s, and is stopped after %g s%s: %s",
                 _PATIENCE_SECONDS,
-                timeout,
+                wait,
+                ", or later where the machine is busy" if wait < left else "",
                 shlex.join(command),
             )
-            timeout -= _PATIENCE_SECONDS
-    return process.communicate(timeout=timeout)[0]
+            wait -= _PATIENCE_SECONDS
+    while True:
+        try:
+            return process.communicate(timeout=wait)[0]
+        except subprocess.TimeoutExpired:
+            passed = time.monotonic() - begun
+            if passed >= left or not _is_slowed(process, timeout, passed):
+                raise
+            wait = min(_PATIENCE_SECONDS, left - passed)
+
+
+def _is_slowed(process: subprocess.Popen[bytes], timeout: float, passed: float) -> bool:
+    """Whether a process works and was given little time for it."""
+    used = group_seconds(process.pid)
+    return passed < _LONGEST * timeout and _LEAST_SHARE * passed <= used < timeout
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from polymat.errors import ToolchainError
-from polymat.runtime import cpu, toolchain
+from polymat.runtime import compilerprocess, cpu, toolchain
 from polymat.runtime.settings import settings
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
 
@@ -278,3 +278,31 @@ def test_settings_are_typed() -> None:
     assert asked.log == ("fusion", "cache")
     assert not asked.openmp_waits
     assert settings({"OMP_WAIT_POLICY": "active"}).openmp_waits
+
+
+SLOW = 'sleep 1; exec gcc "$@"\n'
+
+
+def test_a_compiler_that_gets_little_of_the_processor_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilerprocess, "group_seconds", lambda group: 0.2)
+    compile_with(monkeypatch, tmp_path, SLOW, timeout=0.5)
+    assert ctypes.CDLL(str(tmp_path / "out.so")).answer() == 42
+
+
+@pytest.mark.parametrize("used", [0.0, 0.6])
+def test_a_compiler_that_had_its_time_or_takes_none_is_stopped(
+    used: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilerprocess, "group_seconds", lambda group: used)
+    with pytest.raises(ToolchainError, match=r"stopped after 0\.5 s"):
+        compile_with(monkeypatch, tmp_path, SLOW, timeout=0.5)
+
+
+def test_what_limits_all_compilers_together_holds_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilerprocess, "group_seconds", lambda group: 0.2)
+    with compilerprocess.limited(0.8), pytest.raises(compilerprocess.TimeIsUpError):
+        compile_with(monkeypatch, tmp_path, SLOW, timeout=0.5)

@@ -24,10 +24,12 @@ from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
 from polymat.product.shares import Share, shares, work_along
 from polymat.product.ways import Way, way_of
-from polymat.product.wholeproducts import measured_ratios, shares_columns
+from polymat.product.wholeproducts import measured_ratios
+from polymat.tilesize.sharedproducts import shared_dims
 
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 LEAST_UNROLLED = 16  # the same for straight code, which has none
+CLEARLY = 0.97  # of the time of threads that share rows: others have to take so much less, by prediction
 
 
 def plan_kernel(
@@ -56,20 +58,29 @@ def plan_kernel(
     if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
     team = machine.team(threads)
-    parallel = _parallel(found, estimates, team)
-    by_policy = ""
+    shared, by_policy = shared_dims(found, estimates, team), ""
     if policy == "working-sets":
-        blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates, team)
+        blocks, by_policy = _by_working_sets(found, blocks, shared[0], machine, estimates, team)
     made = blocking(found, blocks, estimates)
-    scheme = made.scheme(parallel, estimates)
-    reason = (
-        f"a product of {_operands(product, pairs)}, register blocks of {made.blocks.rows} x "
-        f"{made.blocks.columns}, {scheme}{_triangle(product)}{_further(product)}{by_policy}; "
-        f"as {made.way.value}"
-    )
+    further = f"{_triangle(product)}{_further(product)}{by_policy}; as {made.way.value}"
     order = (*product.right_dims, *product.all_rows)
-    where = (group, "kernel", order, parallel, found.columns, reason)
-    return KernelPlan(*where, found, blocks, scheme, made.way, pairs=pairs, measured=measured)
+
+    def sharing(parallel: str) -> KernelPlan:
+        scheme = made.scheme(parallel, estimates)
+        reason = f"{_multiplied(product, pairs, made.blocks)}, {scheme}{further}"
+        where = (group, "kernel", order, parallel, found.columns, reason)
+        return KernelPlan(*where, found, blocks, scheme, made.way, pairs=pairs, measured=measured)
+
+    return _quickest([*map(sharing, shared)], estimates, team)
+
+
+def _quickest(plans: Sequence[KernelPlan], estimates: Mapping[str, int], threads: int) -> KernelPlan:
+    """The plan whose threads are done first, by prediction; the first of those that are done as soon."""
+    if len(plans) == 1:
+        return plans[0]
+    costs = [computing_operations(plan, estimates, threads) for plan in plans]
+    best = min(range(len(plans)), key=lambda number: costs[number])
+    return plans[best if costs[best] < CLEARLY * costs[0] else 0]
 
 
 def _in_reals(product: Contraction, stage: Stage) -> tuple[Contraction, tuple[Pairs, ...]] | None:
@@ -133,6 +144,12 @@ def _by_working_sets(
     return first, f"; blocks of {first.kc} deep, {first.mc} rows and {first.nc} columns are {words}"
 
 
+def _multiplied(product: Contraction, pairs: Sequence[Pairs], blocks: Blocks) -> str:
+    """What is multiplied and in which blocks, in words."""
+    size = f"{blocks.rows} x {blocks.columns}"
+    return f"a product of {_operands(product, pairs)}, register blocks of {size}"
+
+
 def _operands(product: Contraction, pairs: Sequence[Pairs]) -> str:
     """What is multiplied, and how where it is complex, in words."""
     names = f"{product.left.source} and {product.right.source}"
@@ -157,19 +174,6 @@ def _triangle(found: Contraction) -> str:
 def _further(found: Contraction) -> str:
     """What else is added up, in words."""
     return "".join(f", and of {each.left.source} and {each.right.source}" for each in found.more)
-
-
-def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) -> str:
-    """Loops around products first, which share nothing; then the longer side of the result.
-
-    Rows rather than columns where both are long: the right operand is packed by every thread, but is read in
-    order by each.
-    """
-    for dim in (*found.outer, *found.more_rows, *found.more_columns):
-        if found.length(dim, estimates) >= 4 * threads:
-            return dim
-    rows, columns = (found.length(d, estimates) for d in (found.rows, found.columns))
-    return found.columns if shares_columns(rows, columns) else found.rows
 
 
 def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: int = 1) -> float:

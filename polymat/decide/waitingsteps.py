@@ -129,7 +129,7 @@ class Waits:
             moved = cost.bytes - (array_bytes(made[stage.name], sizes) if stage.name in made else 0.0)
             moving = moved / machine.bandwidth(near) * (APART if near > 1 else 1.0)
             if home.level > near:
-                moving += moved / steps / machine.bandwidth(home.level, self.threads) * self.threads
+                moving += home.seconds(moved / steps, machine, self.threads) * self.threads
             waits += replace(cost, computing=cost.computing * faster, moving=moving).seconds / self.threads
         return waits, goes
 

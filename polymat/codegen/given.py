@@ -11,7 +11,7 @@ does from what a restricted parameter points to.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -33,7 +33,6 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.freenames import with_values
 from polymat.codegen.c.scopes import (
-    called_by,
     changed,
     declared,
     every,
@@ -67,7 +66,7 @@ def with_structures(
     wide = {each.name: each for each in functions if each.static and len(each.parameters) > most}
     if not wide:
         return functions, ()
-    calling = {f.name: [*_called(f, wide)] for f in functions}
+    calling = {f.name: [call for call in _calls(f, most) if call[0] in wide] for f in functions}
     sites = {name: [site for found in calling.values() for of, site in found if of == name] for name in wide}
     handed: dict[str, Handed] = {}
     for name, function in wide.items():
@@ -80,17 +79,20 @@ def with_structures(
     return tuple(filled), tuple(each for each in types if each.fields)
 
 
-def _called(function: CFunction, wide: Mapping[str, CFunction]) -> Iterator[tuple[str, Site]]:
-    """The calls of some functions in another one, by their names."""
-    if called_by(function).isdisjoint(wide):
-        return
+@remembered
+def _calls(function: CFunction, most: int) -> tuple[tuple[str, Site], ...]:
+    """The calls with more arguments in a function, by the names of those that are called."""
+    found = [
+        (node, node is _only_call(statement))
+        for statement in every(function.body)
+        for node in expressions(own_expressions(statement))
+        if isinstance(node, CCall) and len(node.arguments) > most
+    ]
+    if not found:
+        return ()
     own = {each.name for each in function.parameters} | declared(function.body)
     lasting = frozenset(own - changed(function.body) - redeclared(function.body))
-    for statement in every(function.body):
-        alone = _only_call(statement)
-        for node in expressions(own_expressions(statement)):
-            if isinstance(node, CCall) and node.function in wide:
-                yield node.function, Site(node.arguments, node is alone, lasting)
+    return tuple((node.function, Site(node.arguments, alone, lasting)) for node, alone in found)
 
 
 def _only_call(statement: Stmt) -> CExpr | None:

@@ -7,7 +7,7 @@ uses them is rows of whole vectors, and what it asks memory for is spread over i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -77,11 +77,11 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
 
 def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | None:
     """The loops over parts of a row; None where there is nothing to spread, or no vectors for the rest."""
-    divides = any(isinstance(e, CCall) and e.function == DIVISION for e in expressions(loop.body))
+    divided = _divided_elements(loop)
     span, turns = straight_range(loop, choosing=True), turns_of(loop.body)
-    if not divides or span is None or turns is None:
+    if not divided or span is None or turns is None:
         return None
-    found = _spread(loop, turns, types)
+    found = _spread(loop, turns, divided, types)
     if found is None or not 0 < len(found.rows) <= MOST or not _is_row(found.body, loop.variable):
         return None
     elements = min(COUNT, TOGETHER >> (len(found.rows) - 1).bit_length())
@@ -110,8 +110,8 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
     )
 
 
-def _spread(loop: For, turns: Sequence[SpreadTurn], types: RowTypes) -> SpreadOut | None:
-    """A loop with what it computes of elements at j // k alone spread out.
+def _spread(loop: For, turns: Sequence[SpreadTurn], divided: Set[CExpr], types: RowTypes) -> SpreadOut | None:
+    """A loop with what it computes of elements at j // k alone, the divided ones, spread out.
 
     Nothing whose place is computed at each point, which no vector reads.
     """
@@ -122,11 +122,11 @@ def _spread(loop: For, turns: Sequence[SpreadTurn], types: RowTypes) -> SpreadOu
         return Subscript(Id(f"{SPREAD}{number}"), CBinary("-", Id(loop.variable), Id(AT)))
 
     if len(turns) > 1:
-        return joined(turns, lambda value: _is_spread(value, loop.variable, types), row)
+        return joined(turns, lambda value: _is_spread(value, divided, types), row)
     found: dict[CExpr, CExpr] = {}
     for item in loop.body:
         value = item.value if isinstance(item, (Assign, Declare)) else None
-        for part in _divided(value, loop.variable, types) if value is not None else ():
+        for part in _divided(value, divided, types) if value is not None else ():
             found.setdefault(part, row(len(found)))
     rows: dict[tuple[CExpr, ...], CExpr] = {(part,): element for part, element in found.items()}
     return SpreadOut(rows, tuple(_with(item, found) for item in loop.body))
@@ -137,12 +137,12 @@ def _declared(body: Sequence[Stmt]) -> set[str]:
 
 
 def _indices(body: Sequence[Stmt]) -> list[CExpr]:
-    return [e.index for e in expressions(body) if isinstance(e, Subscript)]
+    return [e.index for e in _elements(body)]
 
 
 def _is_row(body: Sequence[Stmt], variable: str) -> bool:
     """Whether all that a loop reads and writes are rows, some of them of arrays."""
-    elements = {e for e in expressions(body) if isinstance(e, Subscript)}
+    elements = set(_elements(body))
     reads = {read.array for e in elements if (read := read_of(e, variable)) is not None}
     targets = {e.target.array.name for e in body if isinstance(e, Assign) and _is_array(e.target)}  # type: ignore[union-attr]
     others = {name for name in reads - targets if not name.startswith(SPREAD)}
@@ -153,24 +153,23 @@ def _is_array(target: CExpr) -> bool:
     return isinstance(target, Subscript) and isinstance(target.array, Id)
 
 
-def _divided(value: CExpr, variable: str, types: RowTypes) -> list[CExpr]:
+def _divided(value: CExpr, divided: Set[CExpr], types: RowTypes) -> list[CExpr]:
     """The largest parts of a value that read nothing but elements at j // k."""
-    if _is_spread(value, variable, types):
+    if _is_spread(value, divided, types):
         return [value]
     match value:
         case CBinary(_, left, right):
-            return [*_divided(left, variable, types), *_divided(right, variable, types)]
+            return [*_divided(left, divided, types), *_divided(right, divided, types)]
         case CUnary(_, operand):
-            return _divided(operand, variable, types)
+            return _divided(operand, divided, types)
         case _:
             return []
 
 
-def _is_spread(value: CExpr, variable: str, types: RowTypes) -> bool:
-    """Whether a value reads elements at j // k and nothing else."""
-    elements = [e for e in expressions([Evaluate(value)]) if isinstance(e, Subscript)]
-    divided = bool(elements) and all(_is_divided(e, variable) for e in elements)
-    return divided and _is_closed(value, elements, types)
+def _is_spread(value: CExpr, divided: Set[CExpr], types: RowTypes) -> bool:
+    """Whether a value reads elements at j // k, the divided ones, and nothing else."""
+    elements = _elements([value])
+    return bool(elements) and all(e in divided for e in elements) and _is_closed(value, elements, types)
 
 
 def _is_closed(value: CExpr, elements: Sequence[CExpr], types: RowTypes) -> bool:
@@ -185,6 +184,15 @@ def _is_closed(value: CExpr, elements: Sequence[CExpr], types: RowTypes) -> bool
     return typed and not names_in([rest]) and not any(isinstance(part, Cast) for part in parts)
 
 
+def _elements(parts: Sequence[Stmt | CExpr]) -> list[Subscript]:
+    return [e for e in expressions(parts) if isinstance(e, Subscript)]
+
+
+def _divided_elements(loop: For) -> Set[CExpr]:
+    """The elements that a loop reads at j // k."""
+    return {e for e in set(_elements(loop.body)) if _is_divided(e, loop.variable)}
+
+
 def _is_divided(element: Subscript, variable: str) -> bool:
     """Whether an element is one of a row that is read at j // k."""
     if variable not in names_in([Evaluate(element.index)]):
@@ -193,8 +201,9 @@ def _is_divided(element: Subscript, variable: str) -> bool:
         e for e in expressions([Evaluate(element.index)]) if isinstance(e, CCall) and e.function == DIVISION
     ]
     moving = [call for call in calls if variable in names_in([Evaluate(call)])]
-    rest = substituted(Evaluate(element.index), dict.fromkeys(moving, Literal("0")))
-    return len(moving) == 1 and variable not in names_in([rest])
+    if len(moving) != 1:
+        return False
+    return variable not in names_in([substituted(element.index, {moving[0]: Literal("0")})])
 
 
 def _with(item: Stmt, known: dict[CExpr, CExpr]) -> Stmt:

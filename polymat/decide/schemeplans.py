@@ -19,6 +19,7 @@ from polymat.product.kernelfit import UserKernels
 from polymat.product.matching import contraction_of
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
+from polymat.tilesize.namedgroups import counting, misfit_of_group
 from polymat.tilesize.schemeplanner import (
     is_modelled,
     plan_loops,
@@ -30,7 +31,6 @@ from polymat.tilesize.schemetiles import (
     fitting,
     is_for_one,
     is_tiled,
-    misfit_of_group,
     products_of,
     says,
     says_more,
@@ -134,7 +134,7 @@ class SchemePlanner:
 
     def asked(self, stages: Sequence[str]) -> list[str]:
         """Those of some stages that have a scheme."""
-        return [name for name in stages if name in self.texts]
+        return [*counting(stages, self.texts)]
 
     def leads(self, stages: Sequence[str]) -> bool:
         """Whether a scheme says more of the group of some stages than sizes of tiles."""
@@ -215,7 +215,8 @@ class SchemePlanner:
             return plan
         if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
             plan = replace(plan, backwards=True)
-        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts, self.user)
+        texts = counting(plan.group.stages, self.texts)
+        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, texts, self.user)
         return plan if isinstance(found, Misfit) else found
 
     def _is_given(self, name: str) -> bool:

@@ -23,10 +23,10 @@ from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import other_vectors, tiled_loops
+from polymat.tilesize.namedgroups import misfit_of_group
 from polymat.tilesize.schemeplanner import misfit_error, plan_loops, plan_merged
 from polymat.tilesize.schemetiles import (
     is_for_one,
-    misfit_of_group,
     misfit_of_plan,
     products_of,
     sizes_by_schemes,

@@ -23,6 +23,7 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
+from polymat.tilesize.namedgroups import counting, misfit_of_group
 from polymat.tilesize.schemeplanner import is_modelled, plan_part
 
 _BLOCKS = "Call of a microkernel is for sums of products of two arrays over boxes"
@@ -42,8 +43,9 @@ def sizes_by_schemes(
 ) -> dict[int, int]:
     """The sizes that schemes of stages of a tile say, by its loops; of several stages, the last one's."""
     sizes: dict[int, int] = {}
+    texts = counting([member.stage for member in members], schemes)
     for member in members:
-        scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
+        scheme = read_scheme(texts[member.stage]) if member.stage in texts else None
         product = member.stage in products and not member.private
         found = _tiles_of(scheme, member, product=product) if isinstance(scheme, Scheme) else None
         if isinstance(found, Tiled):
@@ -70,9 +72,8 @@ def says(plan: Plan, name: str, text: str) -> bool:
 
 def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:
     """Whether a plan of a group does what schemes of its stages say."""
-    return all(
-        misfit_of_plan(plan, name, schemes[name]) is None for name in plan.group.stages if name in schemes
-    )
+    texts = counting(plan.group.stages, schemes)
+    return all(misfit_of_plan(plan, name, text) is None for name, text in texts.items())
 
 
 def fitting(plans: Sequence[Plan], schemes: Mapping[str, str], products: Container[str]) -> Sequence[Plan]:
@@ -133,16 +134,6 @@ def says_more(scheme: Scheme) -> bool:
 def is_tiled(scheme: Scheme) -> bool:
     """Whether threads share the tiles of several dimensions."""
     return any(loop.kind == "Par" and "*" in loop.dim for loop in scheme.loops)
-
-
-def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit | None:
-    """Why a group of stages is not the one that the scheme of one of them names."""
-    if not scheme.fused or {*scheme.fused, name} == {*stages}:
-        return None
-    others = [each for each in stages if each != name]
-    with_whom = f"shares its loops with {', '.join(others)}" if others else "runs by itself"
-    hint = "explain() lists the groups that were considered, and why others were refused"
-    return Misfit(f"{name} {with_whom}, not with {', '.join(sorted(scheme.fused))}", hint)
 
 
 def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | None:

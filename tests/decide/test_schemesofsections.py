@@ -1,0 +1,63 @@
+"""Schemes of stages that several sections of a program have, in each of them with others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import polymat as pm
+from benchmarks.npbench import PROGRAMS
+from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
+from polymat.codegen.program import Program
+from polymat.tilesize.namedgroups import counting
+from tests.fixed import compiled_levels, own_c, report_text
+
+
+def without_remarks(asked: dict[str, Any], options: Options) -> str:
+    """The C of a program without comments, which say what a scheme has decided."""
+    program = compiled_levels(**asked, options=options)["codegen"]
+    assert isinstance(program, Program)
+    return re.sub(r"/\*.*?\*/", "", own_c(program), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["nbody", "cavity_flow"])
+def test_what_is_explained_of_all_sections_is_taken_back(name: str) -> None:
+    """A stage shares its loops with others at some steps, and with none at the first one."""
+    made = next(program for program in PROGRAMS if program.name == name).build()
+    asked: dict[str, Any] = {"outputs": made.outputs, "inputs": made.inputs, "constraints": made.constraints}
+    told = re.findall(r"^  scheme of (\w+): (\[.*\])$", report_text(**asked), re.MULTILINE)
+    assert len(dict(told)) < len(told), "no stage is one of several sections"
+    assert without_remarks(asked, Options(scheme=dict(told))) == without_remarks(asked, Options())
+
+
+def test_the_scheme_that_names_a_group_counts_there() -> None:
+    texts = {
+        "force": "[fuse(pull), Par(i), T(i, 8)]",
+        "pull": "[Par(i), R(i), R(j)]",
+        "v": "[fuse(pull, force), Par(i), T(i, 16)]",
+        "w": "[R(i), R(j)]",
+    }
+    assert [*counting(("pull", "force", "v"), texts)] == ["v"]
+    assert [*counting(("pull", "force"), texts)] == ["force"]
+    assert [*counting(("pull",), texts)] == ["pull"]
+    assert [*counting(("pull", "w"), texts)] == ["pull", "w"]
+    assert [*counting(("force", "w"), texts)] == [
+        "force",
+        "w",
+    ]  # nobody names both: either says what is wrong
+    within = {**texts, "pull": "[R(j), R(i), V(i)]"}
+    assert [*counting(("pull", "force"), within)] == ["pull", "force"]
+
+
+def test_schemes_of_one_section_that_name_two_groups_are_refused() -> None:
+    N, i = pm.Parameter(Int, "N"), pm.Variable(Int, "i")
+    made: Any = Vector(Double, "x", [N])
+    for edge, name in enumerate(("one", "two", "three")):
+        stage = Function(([i], [Interval(Int, edge, N - 1 - edge)]), Double, name)
+        stage.defn = [made(i) * 2 if edge == 0 else made(i - 1) + made(i + 1)]
+        made = stage
+    schemes = {"three": "[fuse(one, two), T(i, 64)]", "two": "[fuse(one), T(i, 64)]"}
+    with pytest.raises(OptionError, match=r"Options.scheme\['two'\] does not fit: two shares its loops with"):
+        compiled_levels(made, options=Options(scheme=schemes, inline=False))

@@ -110,7 +110,9 @@ class Figures:
         extents = nest.extents
         kernel = kernel_of(plan.loops if isinstance(plan, CallPlan) else plan)
         if isinstance(plan, TilePlan):
-            yield "one tile", extents | {dim: size for dim, size in plan.tile_sizes.items() if dim in extents}
+            if plan.by_definition:
+                sizes = {d: min(size, extents[d]) for d, size in plan.tile_sizes.items() if d in extents}
+                yield "one tile", extents | sizes
         elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*extents}:
             _, (inner, outer) = blocking_of(kernel, self.sizes).bands(extents)
             yield "one register block", extents | outer | inner

@@ -7,10 +7,21 @@ from pathlib import Path
 
 import pytest
 
+import polymat as pm
 from polymat.codegen.report import Report
 from polymat.page.alternatives import _beside
 from polymat.page.figuretext import bytes_text
-from tests.page.pages import Page, filters, looked_up, measured, products, stencils, transforms
+from tests.page.pages import (
+    Page,
+    filters,
+    looked_up,
+    measured,
+    products,
+    report_of,
+    stencils,
+    subject_of,
+    transforms,
+)
 
 REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
 MOST_BYTES = 300_000
@@ -121,7 +132,32 @@ def test_a_transform_has_no_point_in_a_roofline() -> None:
 
 def test_what_is_known_of_sums_is_not_told_of_transforms_in_tiles() -> None:
     """The sums of a definition move terabytes, the transforms that stand for them do not."""
-    assert not re.search(r"[GT]iB move out of it", filters()._repr_html_())
+    text = filters()._repr_html_()
+    assert not re.search(r"[GT]iB move out of it", text)
+    tiles, whole = sizes_of("one tile", text), sizes_of("all values", text)
+    assert not tiles
+    assert len(whole) == 3 * len(filters().groups)
+
+
+def sizes_of(what: str, page: str) -> list[str]:
+    """The sizes of a page's bars of a name."""
+    return re.findall(rf'<div class="bar"><span>{what}</span><b>.*?</b><span>(.*?),', page)
+
+
+def test_a_tile_is_no_more_than_all() -> None:
+    """Where fewer rows are expected than a tile has room for."""
+    R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
+    image = pm.Matrix(pm.Float, "image", [R, C])
+    i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    inner = [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 1, C - 2)]
+    along = pm.Function(([i, j], inner), pm.Float, "along")
+    along.defn = [image(i, j - 1) + image(i, j + 1)]
+    across = pm.Function(([i, j], [pm.Interval(pm.Int, 1, R - 2), inner[1]]), pm.Float, "across")
+    across.defn = [along(i - 1, j) + along(i + 1, j)]
+    options = pm.Options(tile_sizes=(64, 4096))
+    subject = subject_of(across, {R: 9, C: 40}, inputs=[image], options=options)
+    text = report_of(subject, {R: 9, C: 40})._repr_html_()
+    assert sizes_of("one tile", text) == sizes_of("all values", text) != []
 
 
 def test_looking_up_is_told_in_words() -> None:

@@ -1,4 +1,4 @@
-"""Random schemes of forty programs against the interpreter: `python -m tests.differential.randomschemes`.
+"""Random schemes of some forty programs against the interpreter: `python -m tests.differential.randomschemes`.
 
 With "sanitized" generated code is compiled and run as `tests.differential.sanitized` does it, with "fast" by the
 flags that users have, with "wrong" schemes are changed at random and have to say what is wrong with them, or
@@ -141,13 +141,15 @@ def with_another(text: str, rng: Random) -> str:
 def planned(request: Any) -> dict[str, Sequence[Any]]:
     """The atoms of what a request is compiled to, by stage: in a tile those of the tile and of its loops."""
     from polymat.driver import levels
+    from polymat.graph.stepwise import Stepwise
     from polymat.plan.planscheme import inner_atoms, schemes_of, tile_atoms
     from polymat.plan.schedule import Schedule
     from polymat.plan.tile import TilePlan
 
     found: dict[str, Sequence[Any]] = {}
     for name, level in levels(request):
-        for plan in level.plans if isinstance(level, Schedule) else ():
+        schedules = level.flat() if isinstance(level, Stepwise) else (level,)
+        for plan in (plan for each in schedules if isinstance(each, Schedule) for plan in each.plans):
             found |= {stage: scheme.atoms for stage, scheme in schemes_of(plan).items()}
             if isinstance(plan, TilePlan):
                 for member in plan.members:

@@ -1,4 +1,4 @@
-"""Forty programs of every kind that schemes are for, each with schemes drawn at random for its stages."""
+"""Some forty programs of every kind that schemes are for, each with schemes drawn at random for its stages."""
 
 from __future__ import annotations
 
@@ -278,6 +278,18 @@ def three_steps(m: Maker) -> Drawn:
     return m.group(stages, "ij", {stages[1].name: "ij", stages[2].name: "ij"})
 
 
+def powers(m: Maker) -> Drawn:
+    """Steps that multiply by one matrix, to and fro, from the left or from the right."""
+    t, from_left = pm.Variable(Int, "t"), m.rng.random() < 0.5
+    a, first, more = m.array("A", M, M), m.array("B", M), m.array("D", K)
+    steps = {t: (1, K), i: _upto(M)}
+    x = Function(([t, i], [span(0, K), span(*_upto(M))]), m.dtype, m.stage("Q"))
+    moved = m.sum("P", steps, {k: _upto(M)}, (a(i, k) if from_left else a(k, i)) * x(t - 1, k))
+    begin, later = Condition(t, "==", 0), Condition(t, ">=", 1)
+    x.defn = [Case(begin, first(i)), Case(later, moved(t, i) / 8 + more(t - 1))]
+    return Drawn([x], m.inputs, m.extents, m.loops(moved, "i", "k").schemes)
+
+
 def product_then_map(m: Maker) -> Drawn:
     a, b = m.array("A", M, K), m.array("B", K, N)
     out = m.sum("P", {i: _upto(M), j: _upto(N)}, {k: _upto(K)}, a(i, k) * b(k, j))
@@ -318,5 +330,5 @@ PROGRAMS: tuple[Callable[[Maker], Drawn], ...] = (
     *(line, five_points, bordered, cube, turned, coarser, triangle),
     *(row_sums, column_sums, three_factors, distances, largest, window_sums, started_sums),
     *(two_blurs, blurs_back, three_blurs, diamond, pyramid, planes, normed, column_normed, blur_then_sum),
-    *(shares, three_steps, product_then_map, scaled_after, scale_then_product),
+    *(shares, three_steps, powers, product_then_map, scaled_after, scale_then_product),
 )

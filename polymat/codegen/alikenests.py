@@ -5,6 +5,7 @@ The steps of a band are copies of each other, and the C compiler takes as long f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -21,18 +22,21 @@ def with_one_function(nests: Sequence[NestFunction]) -> tuple[list[NestFunction]
     before:  b2(const double *b1, ...) { ... };  b3(const double *b2, ...) { the same }
     after:   b2(const double *b1, ...) { ... }, called for both
     """
+    alike = Counter(_signature(nest.function) for nest in nests)
     known: dict[object, CFunction] = {}
     called: list[NestFunction] = []
     functions: list[CFunction] = []
     for nest in nests:
         own = nest.function
-        first = own if nest.helpers else known.setdefault(_without_names(own), own)
+        is_alone = nest.helpers or alike[_signature(own)] == 1
+        shape = None if is_alone else _without_names(own)
+        first = own if is_alone else known.setdefault(shape, own)
         if first is own:
             functions += nest.functions
             called.append(nest)
         else:
             also = _also(first, own)
-            functions[functions.index(first)] = known[_without_names(own)] = also
+            functions[functions.index(first)] = known[shape] = also
             called.append(replace(nest, function=replace(own, name=first.name)))
     return called, functions
 
@@ -40,8 +44,12 @@ def with_one_function(nests: Sequence[NestFunction]) -> tuple[list[NestFunction]
 def _without_names(function: CFunction) -> object:
     """What a function is, with numbers as the names of its parameters."""
     names = {each.name: f"{GIVEN}{number}" for number, each in enumerate(function.parameters)}
-    types = tuple(each.ctype for each in function.parameters)
-    return function.returns, types, _spelled(function.body, names)
+    return _signature(function), _spelled(function.body, names)
+
+
+def _signature(function: CFunction) -> tuple[str, ...]:
+    """The types of a function and its parameters."""
+    return function.returns, *(each.ctype for each in function.parameters)
 
 
 def _spelled(statements: Sequence[Stmt], names: Mapping[str, str]) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.operations import VECTOR_BYTES
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan, RowLoop, TilePlan
@@ -50,6 +51,7 @@ class Rates:
     lanes: int
 
     @staticmethod
+    @remembered
     def of(machine: Machine, element_bytes: int) -> Rates:
         """Those of vectors of such elements, as measured, or else counted in instructions."""
         size = max(element_bytes, LEAST_BYTES)

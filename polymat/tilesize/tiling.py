@@ -11,6 +11,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
 from polymat.plan.tile import Plan, TilePlan
@@ -143,6 +144,7 @@ def _row_ends(
     return _end_operations(machine, stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
 
 
+@remembered
 def _end_operations(machine: Machine, element_bytes: int) -> float:
     """Operations, at the rate of loops, that the ends of one row are worth."""
     measured = machine.row_seconds() * machine.peak_flops(element_bytes) * VECTOR_SHARE

@@ -47,6 +47,7 @@ from polymat.tilesize.planner import (
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.rowblocks import in_rows_of_tiles, is_chain
+from polymat.tilesize.scatterorder import apart_innermost
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.tilesforthreads import shared_out
@@ -163,14 +164,13 @@ class Candidates:
             whole = plan_stage(group, stage, self.pipeline.context)
             return [plan] if is_small(stage, self.machine) else [plan, whole]
         if self.options.tile:
-            crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
-            plan = plan if crossed is None else crossed
+            if isinstance(plan, LoopPlan) and self.options.unroll:
+                plan = apart_innermost(stage, plan, self.pipeline.context, self.machine, self.assumed)
+            plan = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed) or plan
         if isinstance(plan, LoopPlan) and self.options.vector:
             plan = past_caches(self.pipeline, stage, plan, self.machine)
         kernel = self._kernel(group, stage) if self.options.kernels else None
-        if kernel is None:
-            return [plan]
-        return [plan, self._past_caches(stage, kernel)]
+        return [plan] if kernel is None else [plan, self._past_caches(stage, kernel)]
 
     def has_scheme(self, stages: Sequence[str]) -> bool:
         """Whether loops of one of them are those of a scheme."""

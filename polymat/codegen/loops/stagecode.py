@@ -193,7 +193,8 @@ class StageWriter(NestWriter):
             ranges = [Range(0, *box[dim]) for dim in along]
 
             def make(item: Stage, some: range = some) -> Statements:
-                return scatter_statements(self.bodies, item, [item.accumulations[k] for k in some], along)
+                items = [item.accumulations[k] for k in some]
+                return scatter_statements(self.bodies, item, items, along, plan.order)
 
             nest = self._independent(stage, plan, make, ranges, f"add{some.start}")
             nests.append(replace(nest, block=plan.cut))

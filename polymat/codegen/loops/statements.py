@@ -152,13 +152,21 @@ def row_statements(
 
 
 def scatter_statements(
-    bodies: BodyWriter, stage: Stage, accumulations: Sequence[Accumulation], along: Sequence[str | None]
+    bodies: BodyWriter,
+    stage: Stage,
+    accumulations: Sequence[Accumulation],
+    along: Sequence[str | None],
+    order: Sequence[str] = (),
 ) -> Statements:
-    """`stage[target] op= expr`, for each over the same points, in the order of the dimensions of these."""
+    """`stage[target] op= expr`, for each over the same points.
+
+    order: of the loops; other ones than these points have, or none: in the order of their dimensions.
+    """
     first = accumulations[0]
-    schedule = tuple(encode(d) for d in first.dims)
+    dims = tuple(order) if {*order} == {*first.dims} else first.dims
+    schedule = tuple(encode(d) for d in dims)
     item = NestStatement(first.domain, schedule, bodies.update_at(stage, *accumulations), tuple(along))
-    return Statements((item,), first.dims)
+    return Statements((item,), dims)
 
 
 def over_same_points(stage: Stage, shared: str | None, block: int) -> list[range]:

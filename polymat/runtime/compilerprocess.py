@@ -22,8 +22,8 @@ from polymat.runtime.settings import compiler_environment
 _log = logging.getLogger("polymat.runtime")
 _PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
 # A compiler that has had less of the processor than it may take goes on for so many times as long, where it
-# gets so much of it at least: one that hangs takes none.
-_LONGEST, _LEAST_SHARE = 10, 0.05
+# had some seconds of it since it was last looked at: one that hangs takes none.
+_LONGEST, _LEAST_USED = 10, 0.05
 INSTALL_HINT = 'install one ("apt install gcc", "dnf install gcc") or name it in POLYMAT_CC'
 
 
@@ -152,7 +152,7 @@ def _patiently(
     process: subprocess.Popen[bytes], timeout: float, left: float, command: tuple[str, ...]
 ) -> bytes:
     """What a process wrote until it ended; left: seconds that it may take, however busy the machine is."""
-    begun, wait = time.monotonic(), min(timeout, left)
+    begun, wait, before = time.monotonic(), min(timeout, left), 0.0
     if wait > _PATIENCE_SECONDS:
         try:
             return process.communicate(timeout=_PATIENCE_SECONDS)[0]
@@ -165,20 +165,16 @@ def _patiently(
                 shlex.join(command),
             )
             wait -= _PATIENCE_SECONDS
+            before = group_seconds(process.pid)
     while True:
         try:
             return process.communicate(timeout=wait)[0]
         except subprocess.TimeoutExpired:
-            passed = time.monotonic() - begun
-            if passed >= left or not _is_slowed(process, timeout, passed):
+            passed, used = time.monotonic() - begun, group_seconds(process.pid)
+            is_slowed = used < timeout and used - before >= _LEAST_USED
+            if passed >= min(left, _LONGEST * timeout) or not is_slowed:
                 raise
-            wait = min(_PATIENCE_SECONDS, left - passed)
-
-
-def _is_slowed(process: subprocess.Popen[bytes], timeout: float, passed: float) -> bool:
-    """Whether a process works and was given little time for it."""
-    used = group_seconds(process.pid)
-    return passed < _LONGEST * timeout and _LEAST_SHARE * passed <= used < timeout
+            wait, before = min(_PATIENCE_SECONDS, left - passed), used
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

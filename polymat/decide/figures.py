@@ -74,7 +74,7 @@ class Figures:
     @staticmethod
     def at(pipeline: Pipeline, machine: Machine, sizes: Mapping[str, int], threads: int) -> Figures:
         """For these sizes, of all that the pipeline has, on so many threads."""
-        home = Home.of(pipeline, machine, sizes)
+        home = Home.of(pipeline, machine, sizes, as_measured=True)
         return Figures(pipeline, Reads.of(pipeline), machine, sizes, threads, home)
 
     def price(self, plan: Plan) -> PlanCost:

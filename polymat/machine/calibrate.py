@@ -24,7 +24,8 @@ _MOST_THREADS = 4096
 _LONGEST_TEXT = 8192
 _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
-_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds"}
+_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"}
+_MOST_REACH = float(1 << 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Calibration:
     share_seconds: to share work out to threads that wait for it, with data that changes cores; 0.0: unknown.
     vectors, crossings: what loops do beside multiply-adds; none by versions that did not measure it.
     row_seconds: of the ends of a row, beside its vectors; 0.0: unknown.
+    reach_bytes: that come about as fast as from the last level, where others leave it free; 0.0: unknown.
     """
 
     fingerprint: str
@@ -114,6 +116,7 @@ class Calibration:
     vectors: tuple[VectorSeconds, ...] = ()
     crossings: tuple[LineCrossing, ...] = ()
     row_seconds: float = 0.0
+    reach_bytes: float = 0.0
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -144,6 +147,7 @@ def encode(calibration: Calibration) -> str:
         ],
         "crossings": [[c.vector_bytes, c.level, c.rate] for c in calibration.crossings],
         "row_seconds": calibration.row_seconds,
+        "reach_bytes": calibration.reach_bytes,
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -178,6 +182,7 @@ def decode(text: str) -> Calibration:
         vectors=tuple(map(_vector, _rows(fields.get("vectors", []), 5))),
         crossings=tuple(map(_crossing, _rows(fields.get("crossings", []), 3))),
         row_seconds=_number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
+        reach_bytes=_number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
     )
 
 

@@ -132,6 +132,11 @@ class Machine:
         width = self.vector_bits // 8
         return next((each.rate for each in measured if (each.vector_bytes, each.level) == (width, 1)), None)
 
+    def reach(self, level: int) -> int:
+        """Bytes that come from a cache at its rate: of the last level what others leave free was measured."""
+        measured = 0.0 if self.calibration is None or level < 3 else self.calibration.reach_bytes
+        return max(self.capacity(level), int(measured))
+
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""
         return 0.0 if self.calibration is None else self.calibration.row_seconds

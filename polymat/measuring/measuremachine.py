@@ -19,7 +19,7 @@ from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, mea
 from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples
 from polymat.measuring.microbenchmarks import block_shapes, source
 from polymat.measuring.sample import RefusedError, Sample
-from polymat.measuring.samples import memory_for_sweeps, samples_of
+from polymat.measuring.samples import memory_for_sweeps, reach_samples, reached, samples_of
 from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.compilerprocess import limited
@@ -64,6 +64,7 @@ def measure(
         with memory_for_sweeps(library, team, effort.memory) as block:
             samples = dict(samples_of(library, machine, block, team, shapes))
             loops = dict(loop_samples(library, machine, block.address))
+            loops |= dict(reach_samples(library, machine, block))
             if effort.short:
                 measure_until_agreed(samples, effort.seconds, deadline)
                 loops = _agreed(loops, deadline)
@@ -99,14 +100,14 @@ def _calibration(
     def rate(name: str) -> Rate:
         return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
 
-    many = threads > 1
+    many, read = threads > 1, _levels(rate, "read")
     vectors, crossings, row = loop_figures(loops, machine)
     return Calibration(
         fingerprint=fingerprint(),
         compiler=compiler_version(find_compiler()),
         date=date_text(),
         threads=threads,
-        read=_levels(rate, "read"),
+        read=read,
         copy=_levels(rate, "copy"),
         flops32=rate("flops32"),
         flops64=rate("flops64"),
@@ -123,6 +124,7 @@ def _calibration(
         vectors=vectors,
         crossings=crossings,
         row_seconds=row,
+        reach_bytes=reached(loops, read[2].one, read[3].one),
     )
 
 

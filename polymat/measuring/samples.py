@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -27,6 +27,8 @@ _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 
 _WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
 WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
+REACHES = (2, 3, 4)  # times the part of the last level that plans count on
+FAR_SHARE = 0.25  # of the bytes, at most, where others have taken lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,27 @@ def _bandwidth(
 
     sides = 1 if stream == "read" else 2
     return Sample(float(share) * sides * repeats * threads, run)
+
+
+def reach_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iterator[tuple[str, Sample]]:
+    """Reading multiples of the part of the last level that plans count on, by the number of bytes."""
+    span = block.span(1, machine)
+    for size in (_round(times * machine.l3_bytes, _STEP) for times in REACHES):
+        if size <= span:
+            read = partial(library.pm_read, block.address, block.slice, size, 1, 1, 1)
+            yield f"reach {size}", Sample(float(size), read, patience=_REGION_PATIENCE)
+
+
+def reached(samples: Mapping[str, Sample], near: float, far: float) -> float:
+    """The most bytes of which at most a quarter come as slowly as from memory; 0.0 of none.
+
+    near, far: bytes a second from the last level and from memory.
+    """
+    most = 0.0
+    for sample in (sample for name, sample in samples.items() if name.startswith("reach ")):
+        slower = (sample.seconds - 1.0 / near) / max(1.0 / far - 1.0 / near, 1e-15)
+        most = max(most, sample.amount) if slower <= FAR_SHARE else most
+    return most
 
 
 def _working_set(machine: Machine, level: int, threads: int) -> int:

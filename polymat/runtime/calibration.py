@@ -84,6 +84,8 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
     head = f"measured {calibration.date} with {calibration.compiler}, one thread"
     part = "" if calibration.blocks else "; in part: `python -m polymat calibrate` measures more"
     lines = [head + (f" and {threads}" if threads > 1 else "") + part]
+    if calibration.reach_bytes:
+        lines.append(f"{calibration.reach_bytes / 2**20:.0f} MiB come as fast as from L3")
     for level, read, copy in zip(LEVELS, calibration.read, calibration.copy, strict=True):
         lines.append(f"{level:<7} read {_pair(read, threads)}  copy {_pair(copy, threads)} GB/s")
     for name, flops in (("float32", calibration.flops32), ("float64", calibration.flops64)):

@@ -75,7 +75,7 @@ def plan_cost(
     plan needs both planes of a state, what would be one array is two, which may live further away.
     """
     if planes_apart(pipeline, plan):
-        home = Home.of(pipeline, machine, estimates, plan)
+        home = Home.of(pipeline, machine, estimates, plan, as_measured=home.as_measured)
     demand = _demand(pipeline, plan, machine, estimates)
     alone = _cost_on(demand, machine, estimates, 1, home)
     if threads == 1 or not plan.is_shared:

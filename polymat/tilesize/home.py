@@ -21,18 +21,31 @@ _STEPS = 12  # of Newton's method, by which a share is known to three digits and
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The arrays that groups find their data in: their bytes, and the nearest level that holds them all."""
+    """The arrays that groups find their data in: their bytes, and the nearest level that holds them all.
+
+    as_measured: the last level holds as much as was measured, others leaving it free.  Who decides counts on
+    the part that the machine states, since others may take the rest; who tells how long a call takes goes by
+    the other.
+    """
 
     bytes: float
     level: int
+    as_measured: bool = False
 
     @staticmethod
     def of(
-        pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], plan: Plan | None = None
+        pipeline: Pipeline,
+        machine: Machine,
+        estimates: Mapping[str, int],
+        plan: Plan | None = None,
+        *,
+        as_measured: bool = False,
     ) -> Home:
         """Of a pipeline, where a plan keeps planes of states apart that would be one array."""
         size = home_bytes(pipeline, machine, estimates, plan)
-        return Home(size, nearest_level(machine, size))
+        level = nearest_level(machine, size)
+        reached = as_measured and level == MEMORY and len(machine.caches) > 2 and size <= machine.reach(3)
+        return Home(size, 3 if reached else level, as_measured)
 
     def seconds(self, moved: float, machine: Machine, threads: int) -> float:
         """To move so many bytes, of which each level has what nearer ones could not keep.
@@ -42,6 +55,7 @@ class Home:
         total, beyond = 0.0, 1.0
         for cache in machine.caches:
             room = cache.bytes if cache.shared else cache.bytes * threads
+            room = max(room, machine.reach(cache.level)) if self.as_measured else room
             farther = min(beyond, missed(round(self.bytes / room, 2)))
             total += (beyond - farther) / machine.bandwidth(cache.level, threads)
             beyond = farther

@@ -20,9 +20,9 @@ from polymat.tilesize.stagework import VECTOR_SHARE, own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
 from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
 
-# Operations a lane that the ends of a row are worth, at the rate of loops on vectors, where nobody measured
-# them: the call, what is left of the last vector, and two branches that are not foreseen.  Measured (Zen 3,
-# double): 20 ns a row.
+# Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
+# of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.  Those
+# of whole rows in tiles that roll are measured on each machine; rows that are cut also begin anew in memory.
 ROW_ENDS = 64.0
 # Bytes that the start of a run of neighbours in memory is worth.  Measured (Zen 3): runs of 120 bytes took
 # three times as long as planes (docs/measurements.md).
@@ -134,19 +134,20 @@ def _row_ends(
     stage, loops = stages[member.stage], plan.loops[member.stage]
     if plan.row_loop is not None or loops.kind != "map" or len(stage.dims) < 2 or loops.vector is None:
         return 0.0
-    calls = prod(repeats) if plan.rolling else 0.0
+    size = stage.dtype.size
+    calls = _end_operations(machine, size) * prod(repeats) if plan.rolling else 0.0
     if loops.vector not in member.dims:
-        return _end_operations(machine, stage.dtype.size) * calls
+        return calls
     level = member.dims.index(loops.vector)
     lengths = loop_lengths(stage, estimates)
     rows = prod(length for dim, length in lengths.items() if dim != loops.vector)
     pieces = member.scale(level) * lengths.get(loops.vector, 1.0) / plan.sizes[level]
-    return _end_operations(machine, stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
+    return ROW_ENDS * machine.lanes(size) * rows * max(pieces - 1.0, 0.0) + calls
 
 
 @remembered
 def _end_operations(machine: Machine, element_bytes: int) -> float:
-    """Operations, at the rate of loops, that the ends of one row are worth."""
+    """Operations, at the rate of loops, that the ends of one whole row are worth."""
     measured = machine.row_seconds() * machine.peak_flops(element_bytes) * VECTOR_SHARE
     return measured or ROW_ENDS * machine.lanes(element_bytes)
 

@@ -23,6 +23,7 @@ def test_round_trip(tmp_path: Path) -> None:
         products=(ProductTimes(8, 2, (3, 20), (1.5e-4,) * 8),),
         share_seconds=2e-6,
         row_seconds=3e-9,
+        reach_bytes=2.0**24,
         vectors=(VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10),),
         crossings=(LineCrossing(32, 1, 1e11), LineCrossing(32, 2, 9e10)),
     )
@@ -54,7 +55,7 @@ def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 TEXT = encode(MEASURED)
-LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds"}
+LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"}
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,8 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("share_seconds", -1.0),
         ("share_seconds", 100.0),
         ("row_seconds", -1e-9),
+        ("reach_bytes", -1.0),
+        ("reach_bytes", 1e15),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9]]),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9, 0.0]]),
         ("crossings", [[64, 0, 1e11]]),

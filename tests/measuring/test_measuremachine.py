@@ -23,6 +23,7 @@ from polymat.measuring import measuremachine as measuring
 from polymat.measuring import samples
 from polymat.measuring.effort import Effort
 from polymat.measuring.measuremachine import calibrate, measure
+from polymat.measuring.sample import Sample
 from polymat.product.blocks import register_family
 from polymat.runtime.calibration import (
     calibrated_machine,
@@ -82,6 +83,23 @@ def test_every_register_block_is_measured(measured: Calibration) -> None:
         found = {(b.rows, b.vectors): b.flops for b in measured.blocks if b.element_bytes == size}
         assert set(found) == set(register_family(probe()))
         assert all(0.0 < rate < 3.0 * flops.one for rate in found.values())
+
+
+def test_a_quarter_may_come_from_memory() -> None:
+    """Of the bytes that count as held by the last level."""
+    near, far = 1e11, 2e10  # 1 and 5 seconds for 1e11 bytes
+
+    def held(size: float, seconds: float) -> Sample:
+        return Sample(size, lambda: 0.0, least=[seconds * size / 1e11] * 3)
+
+    found = {
+        "reach 1": held(1e7, 1.0),
+        "reach 2": held(2e7, 1.9),
+        "reach 3": held(3e7, 2.1),
+        "across": held(9e9, 1),
+    }
+    assert samples.reached(found, near, far) == 2e7
+    assert samples.reached({}, near, far) == 0.0
 
 
 def test_a_measured_machine_answers(measured: Calibration) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.ctree import Assign, CBinary, CCall, For, Id, Literal, Subscript
+from polymat.codegen.c.ctree import Assign, CBinary, CCall, CExpr, For, Id, Literal, Subscript
 from polymat.codegen.c.othernames import called_otherwise, substituted
 from polymat.codegen.c.render import statement_text
 
@@ -24,7 +24,8 @@ def test_what_changes_is_made_anew_and_nothing_else() -> None:
 
 
 def test_a_larger_expression_goes_before_what_it_is_made_of() -> None:
-    assert substituted(X, {K: N, X: Id("t")}) == Id("t")
+    value: CExpr = X
+    assert substituted(value, {K: N, X: Id("t")}) == Id("t")
     assert substituted(X, {K: N}) == Subscript(Id("x"), N)
 
 

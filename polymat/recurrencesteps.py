@@ -28,7 +28,8 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         return None if found is None else Followed(found.steps, found.seconds)
 
     skips = "skews" in asked.options.skip
-    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], None if skips else following)
+    predict, follow = (lambda other: job.decider(other).prediction()[0]), None if skips else following
+    return in_bands(pipeline, predict, follow, untouched=asked.options.schemes.keys())
 
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -72,4 +73,5 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
         return schedule
     asked = job.request
     threads = asked.machine.team(asked.options.threads)
-    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads)
+    given = asked.options.schemes.keys()
+    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads, given=given)

@@ -21,7 +21,9 @@ from polymat.model.assumed import assumed_sizes
 from polymat.model.team import team_cost
 from polymat.plan.followingsteps import asked, following
 from polymat.plan.loops import LoopPlan
+from polymat.plan.planscheme import loop_atoms
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
 from polymat.tilesize.register import in_rows
 from polymat.tilesize.stateplanes import kept_in_place
 
@@ -114,22 +116,34 @@ def _steps(
 
 
 def with_skewed_steps(
-    stepwise: Stepwise[Schedule], machine: Machine, estimates: Mapping[str, int], threads: int
+    stepwise: Stepwise[Schedule],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    *,
+    given: Collection[str] = (),
 ) -> Stepwise[Schedule]:
     """Let steps follow each other that were kept apart for that, where plans and storage allow it.
+
+    given: stages whose loops the user has said; steps that would have others run one by one.
 
     before:  for each step: all rows of B, then all rows of A
     after:   for 32 steps at a time: for a few rows: of each step those of B and A that lie far enough behind
     """
     held = {each.name: each for each in stepwise.held}
     sizes = assumed_sizes(stepwise.whole, estimates)
-    sections = tuple(_skewed(section, held, machine, sizes, threads) for section in stepwise.sections)
+    sections = tuple(_skewed(section, held, machine, sizes, threads, given) for section in stepwise.sections)
     same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
     return stepwise if same else replace(stepwise, sections=sections)
 
 
 def _skewed(
-    section: StepSection[Schedule], held: Held, machine: Machine, sizes: Mapping[str, int], threads: int
+    section: StepSection[Schedule],
+    held: Held,
+    machine: Machine,
+    sizes: Mapping[str, int],
+    threads: int,
+    given: Collection[str],
 ) -> StepSection[Schedule]:
     schedule = section.level
     if section.steps is None or not isinstance(schedule, Schedule) or section.waiting is not None:
@@ -141,6 +155,8 @@ def _skewed(
         return section
     pipeline, stages = schedule.grouping.pipeline, _stages(schedule)
     plans = _plans(schedule, order, machine)
+    if not all(map(_has_same_loops, schedule.plans, plans, [stage.name in given for stage in stages])):
+        return section
     rows = max(plan.unroll for plan in plans)
     skewed = _steps(section, pipeline, stages, order, held, machine, rows)
     here = {**sizes, section.steps.name: 0}
@@ -148,6 +164,11 @@ def _skewed(
     costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
     return replace(section, level=replace(schedule, plans=plans, telling=telling), skewed=skewed)
+
+
+def _has_same_loops(plan: Plan, other: LoopPlan, given: bool) -> bool:
+    """Whether a stage has the loops that somebody gave it, if that is so, in the other plan, too."""
+    return not given or (isinstance(plan, LoopPlan) and [*loop_atoms(plan)] == [*loop_atoms(other)])
 
 
 def _order(section: StepSection[Any], schedule: Schedule, held: Held) -> Skews | None:

@@ -7,7 +7,7 @@ extension, section 3.1, then tiles time.  Whichever way is predicted to take lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -42,10 +42,17 @@ Following = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], Followed | Non
 """What the steps of a section are predicted to take so; None where they may not."""
 
 
-def in_bands(pipeline: Pipeline, predict: Predict, following: Following | None = None) -> Pipeline:
+def in_bands(
+    pipeline: Pipeline,
+    predict: Predict,
+    following: Following | None = None,
+    *,
+    untouched: Collection[str] = (),
+) -> Pipeline:
     """Run recurrences in the way whose steps are predicted to take least: one by one, in bands, or following.
 
     Bands are for those whose last states alone are read.  following: without it no steps follow each other.
+    untouched: stages that stay as they are, since the user has said what loops they have.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
     after:   eight stages at a time, the first of which reads what the last of the band before came to; or the
@@ -55,12 +62,16 @@ def in_bands(pipeline: Pipeline, predict: Predict, following: Following | None =
     for names in _recurrences(pipeline):
         steps = circle_steps(pipeline, names)
         if steps is not None:
-            changed = _quickened(changed, steps, predict, following)
+            changed = _quickened(changed, steps, predict, following, untouched)
     return changed
 
 
 def _quickened(
-    pipeline: Pipeline, steps: CircleSteps, predict: Predict, following: Following | None
+    pipeline: Pipeline,
+    steps: CircleSteps,
+    predict: Predict,
+    following: Following | None,
+    untouched: Collection[str],
 ) -> Pipeline:
     """The pipeline with one of its recurrences in the way that is quickest.
 
@@ -69,7 +80,7 @@ def _quickened(
     names = [member.name for member in steps.members]
     circled = _circled(pipeline, steps)
     follow = None if following is None else _follow(circled, names, predict, following)
-    chosen = bandable(pipeline, steps)
+    chosen = bandable(pipeline, steps) if {*untouched}.isdisjoint(names) else None
     longest = max(SIZES, default=0)
     found = None
     if chosen is not None and (follow is None or follow.steps < longest):

@@ -17,6 +17,7 @@ from polymat.graph.skewed import Skew, SkewedSteps
 from polymat.graph.stepwise import Stepwise
 from polymat.machine.known import HASWELL
 from polymat.plan.followingsteps import asked, following
+from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Decision, Schedule
 from polymat.rewrite import timebands
 
@@ -135,8 +136,11 @@ def ahead() -> Function:
     return last
 
 
-def skewed(made: Function, estimates: dict[Parameter, int] | None = None) -> list[SkewedSteps]:
-    for name, level in levels(request_for(made, estimates=estimates)):
+def skewed(
+    made: Function, estimates: dict[Parameter, int] | None = None, schemes: dict[str, str] | None = None
+) -> list[SkewedSteps]:
+    options = Options(scheme=schemes or {})
+    for name, level in levels(request_for(made, estimates=estimates, options=options)):
         if name == "skews":
             if not isinstance(level, Stepwise):
                 return []
@@ -153,6 +157,17 @@ def test_steps_stay_as_far_behind_as_rows_need_each_other() -> None:
     lags = dict(zip(found.order.stages, found.order.along[0].lags, strict=True))
     assert found.order.along[0].step == 1
     assert lags["h"] == lags["e"] + 1
+
+
+def test_steps_follow_each_other_in_the_loops_that_a_scheme_says_alone() -> None:
+    level = dict(levels(request_for(fields())))["skews"]
+    assert isinstance(level, Stepwise)
+    found = [each for section in level.sections if section.skewed is not None for each in section.flat()]
+    plans = [plan for each in found for plan in each.plans]
+    schemes = {name: str(scheme) for plan in plans for name, scheme in schemes_of(plan).items()}
+    assert {*schemes} == {*"efh"}
+    assert len(skewed(fields(), schemes=schemes)) == 1
+    assert skewed(fields(), schemes={"h": "[Par(i), R(i), R(j), U(i, 3), V(j)]"}) == []
 
 
 def test_rows_anywhere_else_keep_steps_from_following_each_other() -> None:

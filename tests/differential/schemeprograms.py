@@ -290,6 +290,23 @@ def powers(m: Maker) -> Drawn:
     return Drawn([x], m.inputs, m.extents, m.loops(moved, "i", "k").schemes)
 
 
+def waves(m: Maker) -> Drawn:
+    """Two fields that need each other at every step, of which the last planes alone are read."""
+    t, a, b, more = pm.Variable(Int, "t"), m.array("A", M, N), m.array("B", M, N), m.array("D", K)
+    spans = [span(0, K), span(*_upto(M)), span(*_upto(N))]
+    e, f = (Function(([t, i, j], spans), m.dtype, m.stage(letter)) for letter in "PQ")
+    begin, later = Condition(t, "==", 0), Condition(t, ">=", 1)
+    inside, edge = later & Condition(i, ">=", 1), later & Condition(i, "<=", 0)
+    e.defn = [
+        Case(begin, a(i, j)),
+        Case(inside, e(t - 1, i, j) / 2 + f(t - 1, i, j) + f(t - 1, i - 1, j) * 3),
+        Case(edge, e(t - 1, i, j) + more(t - 1)),
+    ]
+    f.defn = [Case(begin, b(i, j)), Case(later, f(t - 1, i, j) / 2 + e(t, i, j) / 8)]
+    last = m.function("R", {i: _upto(M), j: _upto(N)}, e(K, i, j) + f(K, i, j))
+    return Drawn([last], m.inputs, m.extents, m.loops(m.rng.choice([e, f]), "ij").schemes)
+
+
 def product_then_map(m: Maker) -> Drawn:
     a, b = m.array("A", M, K), m.array("B", K, N)
     out = m.sum("P", {i: _upto(M), j: _upto(N)}, {k: _upto(K)}, a(i, k) * b(k, j))
@@ -330,5 +347,5 @@ PROGRAMS: tuple[Callable[[Maker], Drawn], ...] = (
     *(line, five_points, bordered, cube, turned, coarser, triangle),
     *(row_sums, column_sums, three_factors, distances, largest, window_sums, started_sums),
     *(two_blurs, blurs_back, three_blurs, diamond, pyramid, planes, normed, column_normed, blur_then_sum),
-    *(shares, three_steps, powers, product_then_map, scaled_after, scale_then_product),
+    *(shares, three_steps, powers, waves, product_then_map, scaled_after, scale_then_product),
 )

@@ -49,6 +49,12 @@ def test_steps_follow_each_other_where_that_is_quickest() -> None:
     assert "u_4" in stages(banded)
 
 
+def test_stages_whose_loops_the_user_says_are_in_no_bands() -> None:
+    pipeline = build([means()])
+    assert in_bands(pipeline, lambda each: 1.0, untouched=("u",)) is pipeline
+    assert "u_8" in stages(in_bands(pipeline, lambda each: 1.0, untouched=("v",)))
+
+
 def test_bands_of_many_stages_are_not_tried() -> None:
     sizes = []
 

@@ -54,6 +54,7 @@ _PIECES = {
     Piece.NEIGHBOURS: "neighbours",
     Piece.PAST: "past",
     Piece.WORDS: "words",
+    Piece.FEW_ENTRIES: "fewentries",
     Piece.BYTE_TABLE: "bytetable",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",

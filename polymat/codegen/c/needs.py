@@ -41,6 +41,7 @@ class Piece(Need, Enum):
     OUTSIDE = "outside"  # looks at inputs whose values were declared
     PAST = "past"  # writes memory past the caches
     WORDS = "words"  # several small integers each
+    FEW_ENTRIES = "fewentries"  # of four bytes, looked up by permutations
     BYTE_TABLE = "bytetable"  # entries of one byte, looked up by permutations
     TEAM = "team"
     CURVE = "curve"

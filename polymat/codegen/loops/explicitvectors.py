@@ -21,6 +21,7 @@ from polymat.codegen.loops.bufferedrows import COPIES, FENCE, with_buffers
 from polymat.codegen.loops.bytelookups import with_byte_lookups
 from polymat.codegen.loops.dividedfirst import SPREADS, divided_first
 from polymat.codegen.loops.extremes import with_extremes
+from polymat.codegen.loops.fewlookups import with_few_lookups
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
@@ -148,12 +149,13 @@ def _past_caches(
 
 
 def with_lookups(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The loops of a map that read small elements where data say, those of bytes by permutations.
+    """The loops of a map that read small elements where data say, those of bytes or of few by permutations.
 
     Of others the places come first, and several reads of larger elements at one place share it.
     """
     arrays = {writer.bodies.array(name): buffer.dtype for name, buffer in writer.storage.items()}
-    body = lookups_last(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
+    body = with_few_lookups(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
+    body = lookups_last(body, arrays, writer.needs)
     return with_shared_places(body, arrays)
 
 

@@ -52,14 +52,14 @@ def with_shared_places(statements: Sequence[Stmt], arrays: Mapping[str, ScalarTy
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class IndexSum:
     """A sum of a number, what is the same for all points of a loop, and multiples of what is not."""
 
     number: int
     same: CExpr | None
     varying: tuple[tuple[CExpr | None, CExpr], ...]
 
-    def times(self, factor: CExpr) -> _Sum:
+    def times(self, factor: CExpr) -> IndexSum:
         """The sum multiplied by what is the same for all points."""
         known = integer_of(factor)
         same: CExpr | None = None if self.same is None else CBinary("*", self.same, factor)
@@ -69,12 +69,12 @@ class _Sum:
         varying = tuple(
             (factor if by is None else CBinary("*", by, factor), each) for by, each in self.varying
         )
-        return _Sum(number, same, varying)
+        return IndexSum(number, same, varying)
 
-    def plus(self, other: _Sum) -> _Sum:
+    def plus(self, other: IndexSum) -> IndexSum:
         """The sum of both."""
         same = other.same if self.same is None else _added(self.same, other.same)
-        return _Sum(self.number + other.number, same, self.varying + other.varying)
+        return IndexSum(self.number + other.number, same, self.varying + other.varying)
 
     @property
     def place(self) -> CExpr:
@@ -97,7 +97,7 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType]) -> Stmt 
         return None
     varying = {loop.variable, *(item.name for item in loop.body if isinstance(item, Declare))}
     reads = dict.fromkeys(node for node in always_evaluated(loop.body) if _is_gathered(node, wide))
-    all_sums = {read: _sum(read.index, varying) for read in reads if isinstance(read, Subscript)}
+    all_sums = {read: index_sum(read.index, varying) for read in reads if isinstance(read, Subscript)}
     sums = {read: found for read, found in all_sums.items() if found.varying}
     places = Counter(each.place for each in sums.values())
     pointers: dict[tuple[CExpr, CExpr], str] = {}
@@ -129,20 +129,21 @@ def _is_gathered(node: CExpr, wide: set[str]) -> bool:
     return any(isinstance(part, Cast) and part.within is not None for part in inner)
 
 
-def _sum(expr: CExpr, varying: set[str]) -> _Sum:
+def index_sum(expr: CExpr, varying: set[str]) -> IndexSum:
+    """An index as a sum of parts; varying: the names of what differs between points."""
     number = integer_of(expr)
     if number is not None:
-        return _Sum(number, None, ())
+        return IndexSum(number, None, ())
     if not names_in([Evaluate(expr)]) & varying:
-        return _Sum(0, expr, ())
+        return IndexSum(0, expr, ())
     match expr:
         case CBinary("+", left, right):
-            return _sum(left, varying).plus(_sum(right, varying))
+            return index_sum(left, varying).plus(index_sum(right, varying))
         case CBinary("-", left, right) if (less := integer_of(right)) is not None:
-            return _sum(left, varying).plus(_Sum(-less, None, ()))
+            return index_sum(left, varying).plus(IndexSum(-less, None, ()))
         case CBinary("*", left, right) if not names_in([Evaluate(right)]) & varying:
-            return _sum(left, varying).times(right)
+            return index_sum(left, varying).times(right)
         case CBinary("*", left, right) if not names_in([Evaluate(left)]) & varying:
-            return _sum(right, varying).times(left)
+            return index_sum(right, varying).times(left)
         case _:
-            return _Sum(0, None, ((None, expr),))
+            return IndexSum(0, None, ((None, expr),))

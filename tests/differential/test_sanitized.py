@@ -27,6 +27,11 @@ def test_generated_code_under_sanitizers(variants: tuple[str, ...], seed: int) -
     assert all(f"{word}: {PROGRAMS} programs" in printed for word in variants)
 
 
+def test_kinds_of_programs_under_sanitizers(seed: int) -> None:
+    printed = clean_output([sys.executable, "-m", "tests.differential.sanitized_kinds", str(seed)])
+    assert printed.split() == ["positions", "states", "planes"]
+
+
 BEYOND = """
 import ctypes, pathlib, subprocess, sys
 import numpy as np

@@ -1,18 +1,19 @@
-"""`tune` beside the compiler's own choice: what a short search gains for contractions and convolutions.
+"""`tune` beside the compiler's own choice: what a short search gains for contractions, convolutions and more.
 
     python -m benchmarks.tunegains --output FILE [--budget "20 s"] [--threads 1] [--every 1] [--only TEXT]
 
-The 36 contractions of TCCG, scaled to about so many operations, and the 23 convolution layers as they are.
-What a search returns is compared with the case and timed beside the default once more, by turns: a search
-takes the best of what it has timed, and the best of many times is too short.  FILE is written after each
-case, and a later run goes on behind it, with the same budget, threads, operations and machine.
+The 36 contractions of TCCG, scaled to about so many operations, the 23 convolution layers as they are, three
+products of matrices, Harris corners, sub-band filters and attention.  What a search returns is compared with
+the case and timed beside the default once more, by turns: a search takes the best of what it has timed, and
+the best of many times is too short.  FILE is written after each case, and a later run goes on behind it, with
+the same budget, threads, operations and machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,15 +22,39 @@ from typing import Any
 import numpy as np
 
 import polymat as pm
-from benchmarks.cases import Case, Judge
+from benchmarks.cases import Case, Judge, kernel_case
+from benchmarks.dsp.programs import SUB_BAND
+from benchmarks.images import find_program
 from benchmarks.machinetext import about
 from benchmarks.policy import every_case, kind_of, read_cases, write_cases
+from benchmarks.polybench import find_kernel
 from benchmarks.problems import describe
+from benchmarks.program import Program
+from benchmarks.sections.filters import pipeline_case
+from benchmarks.sections.images import image_case
+from benchmarks.sections.rows import attention_case
 from polymat.driver import compile_request, request_of
 from polymat.runtime.calibration import calibrated_machine
 from polymat.search.clock import LAST_ROUNDS, TrueClock, calls_of, compared
 
 NOISE = 1.03  # of the default's time: what is below it is not slower
+SIDE = 1600  # of the image whose corners are found
+PIPELINES: Mapping[str, Callable[[], Case]] = {
+    "3mm MEDIUM": lambda: kernel_case(find_kernel("3mm"), "MEDIUM"),
+    f"harris {SIDE} x {SIDE}": lambda: image_case(_harris(), "HERE"),
+    "sub-band 262144": lambda: pipeline_case(SUB_BAND, 262144),
+    "attention 2048 x 64": lambda: attention_case(2048, 64),
+}
+
+
+def _harris() -> Program:
+    return replace(find_program("harris-corner"), sizes={"HERE": {"R": SIDE, "C": SIDE}})
+
+
+def every_program(flops: float) -> Iterator[tuple[str, Callable[[], Case]]]:
+    """Name and maker of every case."""
+    yield from every_case(flops)
+    yield from PIPELINES.items()
 
 
 @dataclass
@@ -81,7 +106,7 @@ def gain(name: str, case: Case, budget: str, threads: int) -> Gain:
     ratio, before, since = times
     faults = sum(bool(trial.fault) and trial.fault != "its code is known" for trial in found.trials)
     text = "" if chosen is None else str(chosen)
-    where, kind = about(calibrated_machine()), kind_of(name)
+    where, kind = about(calibrated_machine()), "pipeline" if name in PIPELINES else kind_of(name)
     return Gain(
         name, kind, case.flops, len(found.trials), faults, found.gain, before, since, ratio, text, where
     )
@@ -103,7 +128,7 @@ def _timed(name: str, case: Case, programs: Sequence[Any], threads: int) -> tupl
 
 def summary(found: Sequence[Gain]) -> Iterator[str]:
     """How many cases of each kind are not slower than the default, and what the gains are."""
-    for kind in ("contraction", "convolution"):
+    for kind in ("contraction", "convolution", "pipeline"):
         gains = [1 / each.ratio for each in found if each.kind == kind]
         if gains:
             fine = sum(each >= 1 / NOISE for each in gains)
@@ -131,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     kept = read_cases(asked.output, conditions, Gain)
     print("| case | GFLOP/s | tuned | gain | the search's own | trials | choice |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
-    cases = [(name, make) for name, make in every_case(asked.flops) if asked.only in name][:: asked.every]
+    cases = [(name, make) for name, make in every_program(asked.flops) if asked.only in name][:: asked.every]
     for name, make in cases:
         if name not in kept:
             kept[name] = gain(name, make(), asked.budget, asked.threads)

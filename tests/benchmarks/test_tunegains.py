@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import policy, tunegains
 from benchmarks.cases import Case
+from benchmarks.problems import describe
 from benchmarks.tunegains import Gain, gain, summary
 from polymat.machine.known import GENERIC
 from polymat.runtime import tunedstore
@@ -39,6 +40,17 @@ def test_a_search_is_compared_with_the_case(tmp_path: Path, monkeypatch: pytest.
     assert found.trials > 0
     assert found.default > 0.0
     assert (found.choice == "") == (found.ratio == 1.0 and found.default == found.tuned)
+
+
+def test_pipelines_are_cases_of_programs_that_are_there() -> None:
+    names = [name for name, _ in tunegains.every_program(1e4)]
+    assert len({*names}) == len(names)
+    assert names[-len(tunegains.PIPELINES) :] == [*tunegains.PIPELINES]
+    for make in tunegains.PIPELINES.values():
+        case = make()
+        description, _ = describe(case.task)
+        assert {each.name for each in description.inputs} == {*case.task.arrays}
+        assert {each.name for each in description.sizes} <= {*case.task.values["sizes"]}
 
 
 def test_a_program_that_computes_something_else_ends_the_run() -> None:

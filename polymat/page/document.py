@@ -64,9 +64,9 @@ def _summary(report: Report, subject: Subject, cards: Sequence[Card], figures: F
     told = [counted(written, "stage") + " of the definition"]
     told += [f"{inlined} put into others or shared"] if inlined > 0 else []
     after = ", one after the other" * (len(cards) > 1)
-    told.append(f"{counted(len(cards), 'group')} of loops or calls{after}")
-    whole = "of several stages (fused)"
-    told += [f"{fused} of them {whole}" if len(cards) > 1 else whole] if fused else []
+    alone = ", of several stages (fused)" * (len(cards) == fused == 1)
+    told.append(f"{counted(len(cards), 'group')} of loops or calls{after}{alone}")
+    told += [f"{fused} of them of several stages (fused)"] if fused and not alone else []
     told += [f"{called} with library calls"] if called else []
     yield text("p", "; ".join(told) + ".")
     seconds = sum(card.seconds for card in cards if not card.kept)

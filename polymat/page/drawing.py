@@ -93,8 +93,10 @@ def _short(name: str) -> str:
 
 def _input_lines(pipeline: Pipeline, name: str) -> tuple[str, ...]:
     (array,) = (array for array in pipeline.inputs if array.name == name)
-    extents = " × ".join(f"({each})" if " " in str(each) else str(each) for each in array.extents)
-    return _short(name), _short(f"{array.dtype} {extents or 'scalar'}")
+    extents = [str(each) for each in array.extents]
+    if len(extents) > 1:
+        extents = [f"({each})" if " " in each else each for each in extents]
+    return _short(name), _short(f"{array.dtype} {' × '.join(extents) or 'scalar'}")
 
 
 def _stage_lines(pipeline: Pipeline, name: str) -> tuple[str, ...]:

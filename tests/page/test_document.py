@@ -165,6 +165,7 @@ def test_looking_up_is_told_in_words() -> None:
     assert "the bounds of k are data, and libraries sum over sizes" in page.text
     assert "brightest: an extreme and where it is, in one pass" in page.text
     assert "Float (R + 2) × (C + 2)" in page.text
+    assert "Int rows + 1" in page.text
     (operations,) = re.findall(r"([\d.]+) million operations on 7.\d+ MiB", page.text)
     assert (
         1080 * 1920 <= 1e6 * float(operations) < 1.1 * 1080 * 1920

@@ -69,7 +69,7 @@ class PositionBlocks:
         """The function, and those that search and look."""
         self.writer.needs.add(MAX_I64)
         nest = self._each(kind) if self.extreme.dims else self._one(kind)
-        return replace(nest, helpers=(self.search.function, self.look.function))
+        return replace(nest, helpers=(*self.search.functions, *self.look.functions))
 
     def _each(self, kind: str) -> NestFunction:
         """Extremes one after the other, for a part of the first dimension of the results."""

@@ -28,7 +28,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MIN_I64, Helper, HelperReduction
 from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.explicitvectors import in_lanes
-from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.nestfunction import NestFunction, run_nest
 from polymat.codegen.loops.positionpoints import BEST, PositionPoints
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
@@ -64,42 +64,50 @@ class PositionSearch:
         self.better = Helper(stage.operation.value, stage.dtype.suffix)
 
     def function(self) -> NestFunction:
-        """The function over a part of each dimension.
+        """The function over a part of each dimension, which calls one for rows of their length.
 
         Its first arguments are the extreme so far, which is left where no better one is found, and where that
         is: along each dimension, and how many points there are to look at from there on: before, 1 if any.
         """
         needs, extreme = self.writer.needs, self.points.extreme
         needs.update((MIN_I64, self.better, *(HelperReduction(self.better),) * (extreme.dtype.kind == "f")))
+        part = self.ranges[-1]
+        length = CBinary("-", Id(part.end), Id(part.begin))
+        searches = [self._noting("searchall", self._rows(self._one_by_one()))]
+        chosen = (run_nest(searches[0]),)
+        for count in (FEW, SOME, *(size // extreme.dtype.size for size in BYTES)):
+            many = Literal(str(count))
+            each = (*self._rows(self._at_a_time(count)), Assign(Id(MANY), "*=", many))
+            searches.append(self._noting(f"searchby{count}", each))
+            chosen = (If(CBinary(">=", length, many), (run_nest(searches[-1]),), chosen),)
+        helpers = tuple(each.function for each in searches)
+        return replace(self._given("search", chosen), helpers=helpers)
+
+    def _noting(self, kind: str, loops: Sequence[Stmt]) -> NestFunction:
+        """A function with loops that note what is better, and where it is."""
         names = [*self.places, MANY]
         slots = [Subscript(Id(AT), Literal(str(k))) for k in range(len(names))]
         found = CUnary("*", Id(FOUND))
         pairs = [*zip(names, slots, strict=True)]
         body = (
-            Declare(extreme.dtype.c, BEST, found),
+            Declare(self.points.extreme.dtype.c, BEST, found),
             *(Declare("ptrdiff_t", name, slot) for name, slot in pairs),
-            *self._by_length(),
+            *loops,
             Assign(found, "=", Id(BEST)),
             *(Assign(slot, "=", Id(name)) for name, slot in pairs),
         )
-        made = self.writer.as_nest((extreme,), self.plan, body, "search", self.ranges)
+        return self._given(kind, body)
+
+    def _given(self, kind: str, body: tuple[Stmt, ...]) -> NestFunction:
+        """A function that is given the extreme so far, where it is, and which of several it is."""
+        extreme = self.points.extreme
+        made = self.writer.as_nest((extreme,), self.plan, body, kind, self.ranges)
         kept = [self.writer.bodies.index_name(dim) for dim in extreme.dims]
         given = [CParameter(f"{extreme.dtype.c} *", FOUND), CParameter("ptrdiff_t *", AT)]
         given += [CParameter("const ptrdiff_t", name) for name in kept]
         function = replace(made.function, parameters=(*given, *made.function.parameters))
         arguments = (Id(FOUND), Id(AT), *map(Id, kept), *made.arguments)
         return replace(made, function=function, arguments=arguments)
-
-    def _by_length(self) -> tuple[Stmt, ...]:
-        """The loops, for rows of whatever length there are."""
-        part = self.ranges[-1]
-        length = CBinary("-", Id(part.end), Id(part.begin))
-        made = self._rows(self._one_by_one())
-        for count in (FEW, SOME, *(size // self.points.extreme.dtype.size for size in BYTES)):
-            many = Literal(str(count))
-            then = (*self._rows(self._at_a_time(count)), Assign(Id(MANY), "*=", many))
-            made = (If(CBinary(">=", length, many), then, made),)
-        return made
 
     def _rows(self, row: Stmt) -> tuple[Stmt, ...]:
         """The loops around one along the last dimension."""

@@ -18,10 +18,10 @@ PROGRAMS = 8
 TYPES = (Double, Double, pm.Float, pm.Long)
 
 
-def sweep(rng: random.Random, timed: bool) -> tuple[Function, Any]:
+def sweep(rng: random.Random, timed: bool, up: int = 1) -> tuple[Function, Any]:
     """A field that is swept over, given along its borders, and what that is; at time T, at all, or only once.
 
-    Borders are what no case covers, or a case of their own.
+    Borders are what no case covers, or a case of their own.  up: -1 where rows need those below them.
     """
     dtype, border = rng.choice(TYPES), rng.choice(("default", "default", "case"))
     A, depth, reach = pm.Matrix(dtype, "A", [M, N]), rng.choice((1, 1, 2)), rng.choice((1, 2))
@@ -35,14 +35,14 @@ def sweep(rng: random.Random, timed: bool) -> tuple[Function, Any]:
     terms = [at(0, 0, rng.choice((1, -1)) * rng.randint(1, reach))]
     columns = range(-reach, reach + 1)
     if rng.random() < 0.6:
-        terms += [at(0, -rng.randint(1, 2), rng.choice(columns)) for _ in range(rng.randint(1, 2))]
+        terms += [at(0, -up * rng.randint(1, 2), rng.choice(columns)) for _ in range(rng.randint(1, 2))]
     if timed:
         near = [(rng.randint(1, depth), rng.choice((-1, 0, 1)), rng.choice(columns)) for _ in range(3)]
         terms += [at(*each) for each in near[: rng.randint(1, 3)]]
-    top, left = rng.randint(2, 4), reach + rng.choice((0, 0, 1))
-    inner = Condition(i, ">=", top) & Condition(i, "<=", M - 2) & Condition(j, ">=", left)
+    top, left, low = rng.randint(2, 4), reach + rng.choice((0, 0, 1)), M - 2 if up > 0 else M - 3
+    inner = Condition(i, ">=", top) & Condition(i, "<=", low) & Condition(j, ">=", left)
     inner &= Condition(j, "<=", N - 1 - left)
-    outer = Condition(i, "<", top) | Condition(i, ">", M - 2) | Condition(j, "<", left)
+    outer = Condition(i, "<", top) | Condition(i, ">", low) | Condition(j, "<", left)
     outer |= Condition(j, ">", N - 1 - left)
     if timed:
         inner, outer = inner & Condition(t, ">=", depth), outer | Condition(t, "<", depth)
@@ -64,18 +64,30 @@ def value(rng: random.Random, terms: list[Any], A: Any) -> Any:
     return found + 0.1 * A(i, j)
 
 
+def compared(rng: random.Random, timed: bool, number: int, up: int = 1) -> pm.Compiled:
+    """The program of a sweep, whose results are those of the interpreter."""
+    options = Options(threads=rng.choice((1, 2, 3, 7)), parallel_threshold=rng.choice((0, None)))
+    swept, A = sweep(rng, timed, up)
+    compiled = pm.compile(swept, inputs=[A], name=f"sweep_{number}", options=options)
+    for shape in SHAPES:
+        given = (9 * np.random.default_rng(number).random(shape)).astype(A.dtype.dtype)
+        steps = {"T": rng.choice((0, 1, 3))} if timed else {}
+        found, expected = compiled(given, **steps), compiled.reference(given, **steps)
+        error = 1e-4 if A.dtype == pm.Float else 1e-11
+        np.testing.assert_allclose(found, expected, rtol=error, atol=error)
+    return compiled
+
+
 @pytest.mark.parametrize("timed", [False, True])
 def test_results_are_those_of_the_interpreter(timed: bool, seed: int) -> None:
     rng, turned = random.Random(seed), 0
     for number in range(PROGRAMS):
-        options = Options(threads=rng.choice((1, 2, 3)), parallel_threshold=rng.choice((0, None)))
-        swept, A = sweep(rng, timed)
-        compiled = pm.compile(swept, inputs=[A], name=f"sweep_{number}", options=options)
-        turned += "take turns" in str(compiled.explain())
-        for shape in SHAPES:
-            given = (9 * np.random.default_rng(number).random(shape)).astype(A.dtype.dtype)
-            steps = {"T": rng.choice((0, 1, 3))} if timed else {}
-            found, expected = compiled(given, **steps), compiled.reference(given, **steps)
-            error = 1e-4 if A.dtype == pm.Float else 1e-11
-            np.testing.assert_allclose(found, expected, rtol=error, atol=error)
+        turned += "take turns" in str(compared(rng, timed, number).explain())
     assert turned >= PROGRAMS // 2
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_sweeps_from_the_last_row_to_the_first(timed: bool, seed: int) -> None:
+    rng = random.Random(f"upwards {seed}")
+    for number in range(PROGRAMS // 2):
+        compared(rng, timed, number, up=-1)

@@ -13,25 +13,6 @@
 #include <stdint.h>
 #include "rows/vectors.h"
 
-/* Store the lanes of a vector from one on and before another; `to` is where the first lane would go. */
-static inline void NAME(row_store_part)(T *to, NAME(row) value, ptrdiff_t from, ptrdiff_t end)
-{
-    const int low = from > 0 ? (int)(from < LANES ? from : LANES) : 0;
-    const int high = end < LANES ? (int)(end > 0 ? end : 0) : LANES;
-#if defined(__AVX512F__) && LANES * ELEMENT == 64
-    const unsigned every = (1u << LANES) - 1,
-                   lanes = low < high ? (every >> (LANES - high)) & (every << low) : 0;
-#if LANES == 16
-    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned short)lanes);
-#else
-    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned char)lanes);
-#endif
-#else
-    for (int lane = low; lane < high; lane++)
-        to[lane] = value[lane];
-#endif
-}
-
 /* The same number, but the C compiler does not know that it counts the turns of a loop: what the ends of a
    row alone need is then not kept up to date in every turn. */
 static inline ptrdiff_t NAME(row_here)(ptrdiff_t at)
@@ -84,3 +65,40 @@ static inline NAME(row) NAME(row_turned)(NAME(row) now, NAME(row) next, int turn
     return result;
 }
 #endif
+
+/* Store the lanes of a vector from `low` on and before `high`; `to` is where the first lane would go. */
+static inline void NAME(row_store_lanes)(T *to, NAME(row) value, int low, int high)
+{
+#if defined(__AVX512F__) && LANES * ELEMENT == 64
+    const unsigned every = (1u << LANES) - 1,
+                   lanes = low < high ? (every >> (LANES - high)) & (every << low) : 0;
+#if LANES == 16
+    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned short)lanes);
+#else
+    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned char)lanes);
+#endif
+#else
+    for (int lane = low; lane < high; lane++)
+        to[lane] = value[lane];
+#endif
+}
+
+/* Store the lanes of a vector from one on and before another; `to` is where the first lane would go.
+
+   Where these lie in one line of memory, and others of the vector in the next one, the vector is turned first:
+   a store across the border of two lines waits for both, though it writes one, and where the other is being
+   written past the caches, for memory. */
+static inline void NAME(row_store_part)(T *to, NAME(row) value, ptrdiff_t from, ptrdiff_t end)
+{
+    const int low = from > 0 ? (int)(from < LANES ? from : LANES) : 0;
+    const int high = end < LANES ? (int)(end > 0 ? end : 0) : LANES;
+#if defined(__AVX512F__) && LANES * ELEMENT == 64
+    const int turn = NAME(row_turn)(to);
+    if (turn > 0 && (high <= turn || low >= turn)) {
+        const int behind = low >= turn ? -turn : LANES - turn;
+        NAME(row_store_lanes)(to - behind, NAME(row_turned)(value, value, turn), low + behind, high + behind);
+        return;
+    }
+#endif
+    NAME(row_store_lanes)(to, value, low, high);
+}

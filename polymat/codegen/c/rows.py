@@ -15,6 +15,8 @@ from polymat.codegen.c.vectortypes import lane_macros, processor_macros
 from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
 
+ALIGNED_BYTES = 64  # of vectors of which one instruction takes any that lies in two neighbours
+LANES_OF_WORDS = 8  # of such vectors, of elements of eight bytes
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")
 
 
@@ -173,13 +175,28 @@ def rows_text(types: RowTypes) -> str:
     places = f"(_pm_row_places_{s}){{{indices}}}"
     behind = (
         "/* The vector that begins some elements behind the first of two neighbours. */",
-        "#if defined(__clang__) || __GNUC__ >= 12",
+        *(_aligned(macro, types) if types.size == ALIGNED_BYTES else ()),
+        f"#{'el' if types.size == ALIGNED_BYTES else ''}if defined(__clang__) || __GNUC__ >= 12",
         f"{macro} __builtin_shufflevector(now, next, {indices})",
         "#else",
         f"{macro} __builtin_shuffle(now, next, {places})",
         "#endif",
     )
     return "\n".join([types.kernel("vectors"), *behind, ""])
+
+
+def _aligned(macro: str, types: RowTypes) -> tuple[str, str]:
+    """One instruction that needs no vector of places, which gcc has in mind for no shift.
+
+    It leaves both vectors as they are, where a permutation writes over one of them.
+    """
+    places = f"(_pm_row_places_{types.suffix})"
+    kind, lanes = ("q", "char") if types.lanes == LANES_OF_WORDS else ("d", "short")
+    given = f"{places}(next), {places}(now), shift, {places}{{0}}, (unsigned {lanes})-1"
+    return (
+        "#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)",
+        f"{macro} (_pm_row_{types.suffix})__builtin_ia32_align{kind}512_mask({given})",
+    )
 
 
 def apart_text(types: RowTypes) -> str:

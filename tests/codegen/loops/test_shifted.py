@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,11 +13,12 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.ctree import Assign, CBinary, For, Id, Literal, Subscript
-from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.rows import RowTypes, rows_text
 from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.machine.known import GENERIC
 from polymat.options import Options
+from polymat.runtime.libraryfile import build
 from tests.differential.under_sanitizers import clean_output
 from tests.hosts import compiling_for
 from tests.tolerance import assert_close
@@ -166,3 +168,25 @@ def test_what_is_written_is_not_read_ahead() -> None:
 def test_no_access_outside_a_row() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_rows"])
     assert len(printed.splitlines()) == 3
+
+
+@pytest.mark.parametrize("types", [RowTypes("f32", 16), RowTypes("f64", 8), RowTypes("f64", 4)], ids=str)
+def test_shifts_of_neighbours(types: RowTypes) -> None:
+    lines = [
+        f"void shift{shift}(const {types.ctype} *from, {types.ctype} *to)\n{{\n"
+        f"    const {types.vector} now = _pm_row_load_{types.suffix}(from);\n"
+        f"    const {types.vector} next = _pm_row_load_{types.suffix}(from + {types.lanes});\n"
+        f"    _pm_row_store_{types.suffix}(to, _PM_ROW_BEHIND_{types.suffix}(now, next, {shift}));\n}}\n"
+        for shift in range(1, types.lanes)
+    ]
+    text = rows_text(types)
+    assert ("__builtin_ia32_align" in text) == (types.size == 64)
+    built = build("\n".join([text, *lines]))
+    library = ctypes.CDLL(str(built.path))
+    built.release()
+    dtype = np.float32 if types.suffix == "f32" else np.float64
+    numbers = np.arange(2 * types.lanes, dtype=dtype)
+    for shift in range(1, types.lanes):
+        found = np.full(types.lanes, np.nan, dtype)
+        library[f"shift{shift}"](*(ctypes.c_void_p(each.ctypes.data) for each in (numbers, found)))
+        np.testing.assert_array_equal(found, numbers[shift : shift + types.lanes])

@@ -31,11 +31,11 @@ from polymat.codegen.c.needs import MAX_I64
 from polymat.codegen.loops.nestfunction import MOST_PIECES, PIECES, NestFunction
 from polymat.codegen.loops.positionlook import PositionLook
 from polymat.codegen.loops.positionorder import is_better
-from polymat.codegen.loops.positionpoints import BEST, PositionPoints
-from polymat.codegen.loops.positionsearch import AT, FOUND, ONE, ZERO, PositionSearch
-from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.positionpath import PositionPath
+from polymat.codegen.loops.positionpoints import BEST, ONE, ZERO, PositionPoints
+from polymat.codegen.loops.positionresults import PositionResults
+from polymat.codegen.loops.positionsearch import AT, FOUND, PositionSearch
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.graph.flatpoints import is_flat
 from polymat.plan.position import PositionPlan
 
 PIECE = "_pm_piece"
@@ -45,25 +45,17 @@ BESTS, PLACES = "_pm_bests", "_pm_places"  # of each piece
 class PositionBlocks:
     """Writes the nest of extremes and their places.
 
-    running: the reduced dimensions that loops run along, which are the last one alone where all elements lie
-    behind each other; then the others are 0.  slots: what a search says of a place.
+    slots: what a search says of a place.
     """
 
     def __init__(self, writer: StageWriter, plan: PositionPlan, along: Sequence[str | None]) -> None:
         self.writer, self.plan = writer, plan
         points = self.points = PositionPoints(writer, plan)
         self.extreme, self.place = points.extreme, points.place
-        stored = writer.storage.items()
-        whole = {name: each.extents for name, each in stored if not each.folds and each.ring is None}
-        reduced, kept = points.item.reduced_dims, self.extreme.dims
-        self.flat = is_flat(points.item, whole)
-        self.running = reduced[-1:] if self.flat else reduced
-        self.slots = len(self.running) + 1
-        around = (self.running, dict.fromkeys(reduced[: -len(self.running)], ZERO))
-        self.search = PositionSearch(writer, plan, points, *around).function()
-        self.look = PositionLook(writer, plan, points, *around).function()
-        box = dict(zip(kept, self.extreme.box, strict=True))
-        self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim in box]
+        self.path, self.results = PositionPath(points), PositionResults(points, plan, along)
+        self.slots = len(self.path.running) + 1
+        self.search = PositionSearch(plan, self.path).function()
+        self.look = PositionLook(plan, self.path).function()
 
     def nest(self, kind: str) -> NestFunction:
         """The function, and those that search and look."""
@@ -73,7 +65,7 @@ class PositionBlocks:
 
     def _each(self, kind: str) -> NestFunction:
         """Extremes one after the other, for a part of the first dimension of the results."""
-        ends = [end for pair in self._ends for end in pair]
+        ends = [end for pair in self.path.ends for end in pair]
         body: tuple[Stmt, ...] = (
             Declare(self.extreme.dtype.c, BEST, self.points.start(self.extreme)),
             self._begun(),
@@ -81,22 +73,13 @@ class PositionBlocks:
             *self.points.stored(Id(BEST), self.points.start(self.place)),
             self._looked(),
         )
-        for dim in reversed(self.extreme.dims):
-            body = (self._over(dim, body),)
-        return self.writer.as_nest((self.extreme, self.place), self.plan, body, kind, self.ranges)
-
-    def _over(self, dim: str, body: tuple[Stmt, ...]) -> For:
-        """A loop along a dimension of the results."""
-        variable = self.writer.bodies.index_name(dim)
-        low, high = self.extreme.box[self.extreme.dims.index(dim)]
-        start, end = self.writer.size(low), self.writer.size(high + 1)
-        if self.ranges and dim == self.plan.parallel:
-            start, end = Id(self.ranges[0].begin), Id(self.ranges[0].end)
-        return For(variable, start, CBinary("<", Id(variable), end), ONE, body)
+        body = self.results.around(body, self.extreme.dims)
+        stages = (self.extreme, self.place)
+        return self.writer.as_nest(stages, self.plan, body, kind, self.results.ranges)
 
     def _one(self, kind: str) -> NestFunction:
         """The extreme of all points, in as many pieces as the last argument says."""
-        ends = [end for pair in self._ends for end in pair]
+        ends = [end for pair in self.path.ends for end in pair]
         element = self.points.target(self.extreme)
         whole = self._searched(CUnary("&", element), Id(AT), *ends)
         body: tuple[Stmt, ...] = (
@@ -112,7 +95,7 @@ class PositionBlocks:
     def _in_pieces(self, element: CExpr) -> tuple[Stmt, ...]:
         """Search pieces of the points, one a thread, and compare what is found in them in order."""
         piece, count = Id(PIECE), Literal(str(self.slots))
-        (begin, end), *others = self._ends
+        (begin, end), *others = self.path.ends
         length = CBinary("-", end, begin)
         cuts = [self._cut(begin, length, at) for at in (piece, CBinary("+", piece, ONE))]
         ends = [(cuts[0], cuts[1]), *others]
@@ -139,7 +122,7 @@ class PositionBlocks:
 
     def _begun(self) -> Declare:
         """The first point, than which none may be better."""
-        return Declare("ptrdiff_t", f"{AT}[{self.slots}]", Braces(self._first(self._ends)))
+        return Declare("ptrdiff_t", f"{AT}[{self.slots}]", Braces(self._first(self.path.ends)))
 
     def _first(self, ends: Sequence[tuple[CExpr, CExpr]]) -> tuple[CExpr, ...]:
         """The first of some points, and whether there is any."""
@@ -160,14 +143,3 @@ class PositionBlocks:
         kept = [Id(self.writer.bodies.index_name(dim)) for dim in self.extreme.dims]
         arguments = (*kept, *outer, *self.look.arguments, first, CBinary("+", first, many))
         return Evaluate(CCall(self.look.function.name, arguments))
-
-    @property
-    def _ends(self) -> list[tuple[CExpr, CExpr]]:
-        """Where each dimension that runs begins, and what is behind it: of a flat one all elements."""
-        size, box = self.writer.size, self.points.box
-        pairs = (box[dim] for dim in self.points.item.reduced_dims)
-        ends = [(size(low), size(high + 1)) for low, high in pairs]
-        if not self.flat:
-            return ends
-        lengths: list[CExpr] = [CCall(MAX_I64.function, (ZERO, end)) for _, end in ends]
-        return [(ZERO, reduce(partial(CBinary, "*"), lengths))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -21,45 +20,34 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.loops.positionpoints import BEST, PositionPoints
-from polymat.codegen.loops.positionsearch import FEW, INSIDE, ONE, POINT, SOME, ZERO
+from polymat.codegen.loops.positionpath import PositionPath
+from polymat.codegen.loops.positionpoints import BEST, ONE, ZERO
+from polymat.codegen.loops.positionsearch import FEW, INSIDE, POINT, SOME
 from polymat.codegen.loops.ranges import Range
-from polymat.codegen.loops.stagecode import StageWriter
 from polymat.plan.position import PositionPlan
 
 SEEN, HIT, NEAR = "_pm_seen", "_pm_hit", "_pm_near"
 
 
 class PositionLook:
-    """Writes the function that finds the place of an extreme that is known.
+    """Writes the function that finds the place of an extreme that is known, along the last loop of a path."""
 
-    running: the reduced dimensions, along the last one of which it looks.  fixed: values of others.
-    """
-
-    def __init__(
-        self,
-        writer: StageWriter,
-        plan: PositionPlan,
-        points: PositionPoints,
-        running: Sequence[str],
-        fixed: Mapping[str, CExpr],
-    ) -> None:
-        self.writer, self.plan, self.points = writer, plan, points
-        self.running, self.fixed = running, fixed
-        self.part = Range(0, *points.box[running[-1]])
+    def __init__(self, plan: PositionPlan, path: PositionPath) -> None:
+        self.plan, self.path, self.points = plan, path, path.points
+        self.writer = path.points.writer
+        self.part = Range(0, *self.points.box[path.running[-1]])
 
     def function(self) -> NestFunction:
         """The function over as many points as `PositionSearch` says; its first arguments are all indices.
 
         The place stays as it is where nothing is found.
         """
-        points, index = self.points, self.writer.bodies.index_name
+        points = self.points
         best = Declare(f"const {points.extreme.dtype.c}", BEST, points.target(points.extreme))
         body = (best, *self._not_a_number(), *self._by_count())
         made = self.writer.as_nest((points.place,), self.plan, body, "look", [self.part])
-        kept = tuple(
-            CParameter("const ptrdiff_t", index(dim)) for dim in (*points.extreme.dims, *self.running[:-1])
-        )
+        names = [*map(self.writer.bodies.index_name, points.extreme.dims), *self.path.outer]
+        kept = (CParameter("const ptrdiff_t", name) for name in names)
         function = replace(made.function, parameters=(*kept, *made.function.parameters))
         return replace(made, function=function)
 
@@ -105,15 +93,9 @@ class PositionLook:
         return For(POINT, Id(self.part.begin), inside, ONE, body)
 
     def _found(self, at: CExpr) -> tuple[Stmt, ...]:
-        _, number = self.points.at(self._point(at))
+        _, number = self.path.at(at)
         return Assign(self.points.target(self.points.place), "=", number), Return()
 
     def _seen(self, at: CExpr) -> Declare:
-        value, _ = self.points.at(self._point(at))
+        value, _ = self.path.at(at)
         return Declare(f"const {self.points.extreme.dtype.c}", SEEN, value)
-
-    def _point(self, at: CExpr) -> dict[str, CExpr]:
-        """A point of the reduced dimensions; at: along the last one."""
-        *outer, last = self.running
-        index = self.writer.bodies.index_name
-        return {**self.fixed, **{dim: Id(index(dim)) for dim in outer}, last: at}

@@ -23,8 +23,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.positionorder import is_better
-from polymat.codegen.loops.positionpoints import BEST, NUMBER, PositionPoints
-from polymat.graph.flatpoints import is_flat
+from polymat.codegen.loops.positionpoints import BEST, NUMBER, ONE, ZERO, PositionPoints
 
 WIDE = 64  # columns side by side, at most
 NARROW = 16  # columns that are few
@@ -32,7 +31,6 @@ TOGETHER = 8  # rows that are compared with one row of results
 GROUP, WIDTH, TURNS, OTHERS = "_pm_group", "_pm_width", "_pm_turns", "_pm_others"
 TURN, LANE, PART, ROW = "_pm_turn", "_pm_lane", "_pm_part", "_pm_row_at"
 BESTS, NUMBERS, SEEN = "_pm_bests", "_pm_numbers", "_pm_seen"
-ZERO, ONE = Literal("0"), Literal("1")
 
 
 class PositionNarrow:
@@ -53,9 +51,7 @@ class PositionNarrow:
     @property
     def is_possible(self) -> bool:
         """Whether rows lie behind each other."""
-        stored = self.writer.storage.items()
-        whole = {name: each.extents for name, each in stored if not each.folds and each.ring is None}
-        return is_flat(self.points.item, whole, (self.reduced, self.last))
+        return self.points.is_flat((self.reduced, self.last))
 
     @property
     def is_worth(self) -> CExpr:

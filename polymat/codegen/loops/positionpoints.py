@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from polymat.codegen.c.ctree import Assign, CCall, CExpr, Declare, Id, Literal, Stmt, Ternary
 from polymat.codegen.loops.positionorder import better_where
 from polymat.codegen.loops.stagecode import StageWriter
+from polymat.graph.flatpoints import is_flat
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, SelectExpr
@@ -15,6 +16,7 @@ from polymat.plan.position import PositionPlan
 from polymat.tilesize.plain import own_names
 
 BEST, NUMBER = "_pm_best", "_pm_number"
+ZERO, ONE = Literal("0"), Literal("1")
 
 
 class PositionPoints:
@@ -30,6 +32,12 @@ class PositionPoints:
         assert isinstance(number, SelectExpr), "a place is the number of a point, or none"
         self.number: Expr = number.then
 
+    def is_flat(self, dims: tuple[str, ...]) -> bool:
+        """Whether all that is read along some dimensions lies behind each other in memory."""
+        stored = self.writer.storage.items()
+        whole = {name: each.extents for name, each in stored if not each.folds and each.ring is None}
+        return is_flat(self.item, whole, dims)
+
     def at(self, point: Mapping[str, CExpr]) -> tuple[CExpr, CExpr]:
         """The element at a point of the reduced dimensions, and its number."""
         names = self.writer.bodies
@@ -40,33 +48,25 @@ class PositionPoints:
 
     def taken(self, seen: CExpr, where: CExpr, k: int) -> Iterator[Stmt]:
         """Take an element and its number where it is better; k: behind the names of what it is then."""
-        types = {NUMBER: self.place.dtype.c, BEST: self.extreme.dtype.c}
-        yield from self.chosen(seen, {NUMBER: where, BEST: seen}, types, f"_{k}")
+        yield from self.chosen(seen, {NUMBER: where, BEST: seen}, f"_{k}")
 
     def chosen(
-        self,
-        seen: CExpr,
-        taken: Mapping[str, CExpr],
-        types: Mapping[str, str] | None = None,
-        end: str = "",
-        *,
-        even: bool = False,
+        self, seen: CExpr, taken: Mapping[str, CExpr], end: str = "", *, even: bool = False
     ) -> Iterator[Stmt]:
-        """Assign to some names where an element is better than the best one, which is the last of them.
+        """Assign to `BEST`, `NUMBER` or indices where an element is better than the best one.
 
-        types: other than of indices; end: behind the names of what they are then.  even: it is better as
-        often as not, so that a compiler makes no branches, which processors guess wrong.
+        taken: what they are then, `BEST` last.  end: behind the names of that.  even: it is better as often
+        as not, so that a compiler makes no branches, which processors guess wrong.
         gcc 12 makes no vectors of choices by two comparisons at once, nor of one in another.
         """
         first, *others = better_where(self.extreme, seen, Id(BEST))
         if even:
-            first = CCall("__builtin_expect_with_probability", (first, Literal("1"), Literal("0.5")))
-        made: list[CExpr] = []
+            first = CCall("__builtin_expect_with_probability", (first, ONE, Literal("0.5")))
+        types, made = {BEST: self.extreme.dtype.c, NUMBER: self.place.dtype.c}, list[CExpr]()
         for name, new in taken.items():
             value: CExpr = Ternary(first, new, Id(name))
             for other in others:
-                ctype = (types or {}).get(name, self.extreme.dtype.c if name == BEST else "ptrdiff_t")
-                yield Declare(f"const {ctype}", f"{name}_then{end}", value)
+                yield Declare(f"const {types.get(name, 'ptrdiff_t')}", f"{name}_then{end}", value)
                 value = Ternary(other, Id(f"{name}_then{end}"), Id(name))
             made.append(value)
         yield from (Assign(Id(name), "=", each) for name, each in zip(taken, made, strict=True))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, If, Literal, Stmt, plus
 from polymat.codegen.c.needs import MIN_I64
-from polymat.codegen.c.vectorloops import VECTORS, Pragma
+from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.positionnarrow import OTHERS, TOGETHER, PositionNarrow
-from polymat.codegen.loops.positionpoints import BEST, NUMBER, PositionPoints
-from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.positionpoints import BEST, NUMBER, ONE, PositionPoints
+from polymat.codegen.loops.positionresults import PositionResults
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.plan.position import PositionPlan
 
@@ -22,7 +22,6 @@ COLUMNS = 1024  # that are compared one after the other
 VALUE = "_pm_value"
 REST = "_pm_rest"  # where the rows begin that are compared one by one
 FIRST, BEHIND = "_pm_first_column", "_pm_behind_column"  # of the columns
-ONE = Literal("1")
 
 
 class PositionRows:
@@ -33,8 +32,7 @@ class PositionRows:
         self.points = points = PositionPoints(writer, plan)
         self.extreme, self.place = points.extreme, points.place
         (self.reduced,) = points.item.reduced_dims
-        box = dict(zip(self.extreme.dims, self.extreme.box, strict=True))
-        self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
+        self.results = PositionResults(points, plan, along)
 
     def nest(self, kind: str) -> NestFunction:
         """The function over a run-time range of the outermost dimension."""
@@ -42,16 +40,15 @@ class PositionRows:
         writer.needs.add(MIN_I64)
         low, high = (writer.size(form) for form in self.points.box[self.reduced])
         body = self._in_columns((If(CBinary("<=", low, high), self._rows(), (self._none(),)),))
-        narrow = PositionNarrow(self.points, *self._ends(self.extreme.dims[-1]))
+        narrow = PositionNarrow(self.points, *self.results.ends(self.extreme.dims[-1]))
         if narrow.is_possible:
             body = (If(narrow.is_worth, (*narrow.loops(), *self._others()), body),)
-        for dim in reversed(self.extreme.dims[:-1]):
-            body = (self._over(dim, body),)
-        return writer.as_nest(stages, self.plan, body, kind, self.ranges)
+        body = self.results.around(body, self.extreme.dims[:-1])
+        return writer.as_nest(stages, self.plan, body, kind, self.results.ranges)
 
     def _in_columns(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Some columns one after the other."""
-        start, end = self._ends(self.extreme.dims[-1])
+        start, end = self.results.ends(self.extreme.dims[-1])
         many, first = Literal(str(COLUMNS)), Id(FIRST)
         behind = CCall(MIN_I64.function, (CBinary("+", first, many), end))
         body = (Declare("const ptrdiff_t", BEHIND, behind), *body)
@@ -59,7 +56,7 @@ class PositionRows:
 
     def _others(self) -> tuple[Stmt, ...]:
         """The rows that are left of those of a few columns."""
-        start, end = self._ends(self.extreme.dims[-1])
+        start, end = self.results.ends(self.extreme.dims[-1])
         row = Id(self.writer.bodies.index_name(self.reduced))
         inside = CBinary("<=", row, self.writer.size(self.points.box[self.reduced][1]))
         return (
@@ -101,16 +98,3 @@ class PositionRows:
         """A loop along some columns."""
         variable = self.writer.bodies.index_name(self.extreme.dims[-1])
         return For(variable, Id(FIRST), CBinary("<", Id(variable), Id(BEHIND)), ONE, body, (VECTORS,))
-
-    def _over(self, dim: str, body: tuple[Stmt, ...], pragmas: tuple[Pragma, ...] = ()) -> Stmt:
-        """A loop along a dimension of the results."""
-        variable = self.writer.bodies.index_name(dim)
-        start, end = self._ends(dim)
-        return For(variable, start, CBinary("<", Id(variable), end), ONE, body, pragmas)
-
-    def _ends(self, dim: str) -> tuple[CExpr, CExpr]:
-        """Where a dimension of the results begins, and what is behind it."""
-        if self.ranges and dim == self.plan.parallel:
-            return Id(self.ranges[0].begin), Id(self.ranges[0].end)
-        low, high = self.extreme.box[self.extreme.dims.index(dim)]
-        return self.writer.size(low), self.writer.size(high + 1)

@@ -6,7 +6,7 @@ branch, so that no processor guesses where an extreme is; of short rows they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -29,9 +29,9 @@ from polymat.codegen.c.needs import MIN_I64, Helper, HelperReduction
 from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.explicitvectors import in_lanes
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest
-from polymat.codegen.loops.positionpoints import BEST, PositionPoints
+from polymat.codegen.loops.positionpath import PositionPath
+from polymat.codegen.loops.positionpoints import BEST, ONE
 from polymat.codegen.loops.ranges import Range
-from polymat.codegen.loops.stagecode import StageWriter
 from polymat.plan.position import PositionPlan
 
 FEW, SOME = 32, 128  # points of a short row, and of others, that are compared at a time
@@ -39,28 +39,17 @@ BYTES = 2048, 16384  # of these points in a long row, and in a longer one
 FOUND, AT = "_pm_found", "_pm_at"  # the extreme, and where it is
 HERE, MANY = "_pm_here", "_pm_many"
 NEXT, INSIDE, POINT = "_pm_next", "_pm_inside", "_pm_point"  # the first of some points; one of them
-ZERO, ONE = Literal("0"), Literal("1")
 
 
 class PositionSearch:
-    """Writes the function that looks for an extreme.
+    """Writes the function that looks for an extreme along a path, the last loop of it in vectors."""
 
-    running: the reduced dimensions along which it goes, the last one in vectors.  fixed: values of others.
-    """
-
-    def __init__(
-        self,
-        writer: StageWriter,
-        plan: PositionPlan,
-        points: PositionPoints,
-        running: Sequence[str],
-        fixed: Mapping[str, CExpr],
-    ) -> None:
-        self.writer, self.plan, self.points = writer, plan, points
-        self.running, self.fixed = running, fixed
-        self.ranges = [Range(k, *points.box[dim]) for k, dim in enumerate(running)]
-        self.places = [f"{AT}_{k}" for k in range(len(running))]
-        stage = points.extreme
+    def __init__(self, plan: PositionPlan, path: PositionPath) -> None:
+        self.plan, self.path, self.points = plan, path, path.points
+        self.writer = path.points.writer
+        self.ranges = [Range(k, *self.points.box[dim]) for k, dim in enumerate(path.running)]
+        self.places = [f"{AT}_{k}" for k in range(len(path.running))]
+        stage = self.points.extreme
         self.better = Helper(stage.operation.value, stage.dtype.suffix)
 
     def function(self) -> NestFunction:
@@ -111,9 +100,9 @@ class PositionSearch:
 
     def _rows(self, row: Stmt) -> tuple[Stmt, ...]:
         """The loops around one along the last dimension."""
-        index, made = self.writer.bodies.index_name, (row,)
-        for dim, part in reversed([*zip(self.running[:-1], self.ranges[:-1], strict=True)]):
-            made = (For(index(dim), Id(part.begin), CBinary("<", Id(index(dim)), Id(part.end)), ONE, made),)
+        made = (row,)
+        for name, part in reversed([*zip(self.path.outer, self.ranges[:-1], strict=True)]):
+            made = (For(name, Id(part.begin), CBinary("<", Id(name), Id(part.end)), ONE, made),)
         return made
 
     def _at_a_time(self, count: int) -> For:
@@ -144,14 +133,10 @@ class PositionSearch:
 
     def _noted(self, at: CExpr) -> Iterator[Stmt]:
         """Take what is better, and where it is."""
-        index = self.writer.bodies.index_name
-        here = [*(Id(index(dim)) for dim in self.running[:-1]), at, Id(HERE)]
+        here = [*map(Id, self.path.outer), at, Id(HERE)]
         kept = [*self.places, BEST]
         yield from self.points.chosen(Id(HERE), dict(zip(kept, here, strict=True)), even=True)
 
     def _value(self, at: CExpr) -> CExpr:
-        """The element at a point of the loops; at: along the last dimension."""
-        *outer, last = self.running
-        index = self.writer.bodies.index_name
-        value, _ = self.points.at({**self.fixed, **{dim: Id(index(dim)) for dim in outer}, last: at})
-        return value
+        """The element at a point of the loops; at: along the last one."""
+        return self.path.at(at)[0]

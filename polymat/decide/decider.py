@@ -116,8 +116,9 @@ class Decider:
             fixed = self.candidates.planner.fixed
             plans = back_and_forth(self.pipeline, plans, self.seconds, fixed)
             if self.pipeline.waiting is None:  # or else slices take the order of blocks of steps
-                walked = self.pipeline, plans, self.machine, self.assumed, fixed
-                plans = to_and_fro(*walked, threads=self.threads)
+                plans = to_and_fro(
+                    self.pipeline, plans, self.machine, self.assumed, fixed, threads=self.threads
+                )
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()

@@ -17,7 +17,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import in_rows, unrolled
 from polymat.tilesize.stagework import loop_slowdown, stage_operations
 
-MOST_DIMS = 2  # of the points of one block: rows, and the columns of these
+MOST_DIMS = 2  # of points that do not lie behind each other in memory: rows, and the columns of these
 
 
 class PositionPlanner:

@@ -133,7 +133,7 @@ class SchemePlanner:
         return None if own is None else [switched(own, self.pipeline, self.given, unsized)]
 
     def asked(self, stages: Sequence[str]) -> list[str]:
-        """Those of some stages that have a scheme."""
+        """Those of some stages whose schemes count in a group of all of them."""
         return [*counting(stages, self.texts)]
 
     def leads(self, stages: Sequence[str]) -> bool:

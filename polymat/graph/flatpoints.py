@@ -18,28 +18,26 @@ def is_flat(
     Then the element at (i, j) of rows of N is that at (0, i * N + j).  extents: those that arrays have in
     memory, by name.  dims: the dimensions, those that are reduced where they are not given.
     """
-    reduced, box = dims or item.reduced_dims, dict(zip(item.dims, item.box, strict=True))
-    if len(reduced) < 2 or any(box[dim][0] != Affine() for dim in reduced):
+    along, box = dims or item.reduced_dims, dict(zip(item.dims, item.box, strict=True))
+    if len(along) < 2 or any(box[dim][0] != Affine() for dim in along):
         return False
-    rows = tuple(box[dim][1] + 1 for dim in reduced[1:])
+    rows = tuple(box[dim][1] + 1 for dim in along[1:])
     nodes = [*walk(item.expr)]
-    if any(isinstance(node, Variable) and node.name in reduced for node in nodes):
+    if any(isinstance(node, Variable) and node.name in along for node in nodes):
         return False
-    return all(_is_whole(node, reduced, rows, extents) for node in nodes if isinstance(node, Load))
+    return all(_is_whole(node, along, rows, extents) for node in nodes if isinstance(node, Load))
 
 
 def _is_whole(
     load: Load,
-    reduced: tuple[str, ...],
+    along: tuple[str, ...],
     rows: tuple[Affine, ...],
     extents: Mapping[str, tuple[Affine, ...]],
 ) -> bool:
     """Whether a load goes through all of the last dimensions of an array, or reads the same everywhere."""
-    moving = [form for form in load.indices if not set(reduced).isdisjoint(form.names())]
-    if any(True for form in load.indices for _ in computed_in((form,))):
+    if computed_in(load.indices):
         return False
-    last = load.indices[-len(reduced) :]
-    whole = (
-        last == tuple(map(Affine.name, reduced)) and extents.get(load.source.name, ())[-len(rows) :] == rows
-    )
+    moving = [form for form in load.indices if not {*along}.isdisjoint(form.names())]
+    last, behind = load.indices[-len(along) :], extents.get(load.source.name, ())[-len(rows) :]
+    whole = last == tuple(map(Affine.name, along)) and behind == rows
     return not moving or (whole and moving == [*last])

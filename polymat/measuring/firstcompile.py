@@ -112,8 +112,8 @@ def _measure(path: Path) -> None:
     failure_path().unlink(missing_ok=True)
     missing = [name for name, found in (("loops", whole.vectors), ("products", whole.products)) if not found]
     if missing:
-        found = f"found no time for {' and '.join(missing)}: `python -m polymat calibrate` measures all"
-        tell_user("calibrate", found)
+        told = f"found no time for {' and '.join(missing)}: `python -m polymat calibrate` measures all"
+        tell_user("calibrate", told)
 
 
 def _with_products(measured: Calibration, end: float) -> Calibration:

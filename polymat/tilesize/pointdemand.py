@@ -35,9 +35,8 @@ class PointDemand:
     instructions: of arithmetic.  shuffles: that put what is loaded where it belongs.  divisions: which a unit
     of its own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
     from one that another element says, the first of each such place.  bytes: of neighbours, loaded and
-    stored.
-    accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds that wait
-    for each other, from what the point before has to what the next one needs.
+    stored.  accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds
+    that wait for each other, from what the point before has to what the next one needs.
     """
 
     instructions: float

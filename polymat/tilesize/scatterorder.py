@@ -8,6 +8,7 @@ from math import prod
 
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
 from polymat.machine.model import Machine
 from polymat.model.extents import extent
 from polymat.plan.loops import LoopPlan
@@ -21,7 +22,7 @@ NEAR = 0.5  # of the second-level cache that what such a loop passes over may fi
 def apart_innermost(
     stage: Stage, plan: LoopPlan, context: Domain, machine: Machine, estimates: Mapping[str, int]
 ) -> LoopPlan:
-    """The loops of a sum into computed places with one innermost of which no two points meet (if any).
+    """The loops of a sum into computed places, innermost one whose points never meet where there is one.
 
     before:  for cells: for pixels of a cell: sums(cell, level(pixel)) += pixel
     after:   for pixels of a cell: for cells: the same
@@ -59,13 +60,13 @@ def _passed_over(
     moving = (box for form, box in zip(item.target, stage.box, strict=True) if form not in fixed)
     added = stage.dtype.size * prod(extent(high - low + 1, estimates) for low, high in moving)
     low, high = item.box[item.dims.index(inner)]
-    steps = {load: _step(load.indices, inner) * load.dtype.size for load in stage.loads()}
-    read = sum(min(machine.line_bytes, step) for step in steps.values())
+    read = sum(_read_bytes(load, inner, machine) for load in dict.fromkeys(stage.loads()))
     return len(stage.accumulations) * added + extent(high - low + 1, estimates) * read
 
 
-def _step(indices: tuple[Affine, ...], dim: str) -> int:
-    """How many elements a read moves on by along a dimension, many where that is to another row."""
-    if any(dim in form.names() for form in indices[:-1]):
-        return 1 << 16
-    return abs(indices[-1].coefficient(dim)) if indices else 0
+def _read_bytes(load: Load, dim: str, machine: Machine) -> int:
+    """Bytes that a read brings along at a point of a loop: those that it moves on by, or a line of memory."""
+    if any(dim in form.names() for form in load.indices[:-1]):
+        return machine.line_bytes
+    step = abs(load.indices[-1].coefficient(dim)) if load.indices else 0
+    return min(machine.line_bytes, step * load.dtype.size)

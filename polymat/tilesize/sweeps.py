@@ -119,9 +119,10 @@ class _Walks:
                 loops = {name: self._in_tile(plan, name) for name in plan.loops}
                 found = (self._walked(member.stage, member.dims) for member in plan.members)
                 step = next((step for step in found if step), "")
+                if not step:
+                    return plan
                 reason = f"{plan.reason}; {_words(step)}"
-                turning = replace(plan, turning=step, loops=loops, reason=reason) if step else plan
-                return self._in_longer_tiles(turning) if step else plan
+                return self._in_longer_tiles(replace(plan, turning=step, loops=loops, reason=reason))
             case _:
                 return plan
 

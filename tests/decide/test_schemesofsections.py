@@ -43,10 +43,8 @@ def test_the_scheme_that_names_a_group_counts_there() -> None:
     assert [*counting(("pull", "force"), texts)] == ["force"]
     assert [*counting(("pull",), texts)] == ["pull"]
     assert [*counting(("pull", "w"), texts)] == ["pull", "w"]
-    assert [*counting(("force", "w"), texts)] == [
-        "force",
-        "w",
-    ]  # nobody names both: either says what is wrong
+    # Where nobody names both, either says what is wrong.
+    assert [*counting(("force", "w"), texts)] == ["force", "w"]
     within = {**texts, "pull": "[R(j), R(i), V(i)]"}
     assert [*counting(("pull", "force"), within)] == ["pull", "force"]
 

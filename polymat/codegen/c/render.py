@@ -167,7 +167,7 @@ def statement_text(statement: Stmt, indent: str) -> str:
 
 
 def _lines(statement: Stmt, indent: str) -> Iterator[str]:
-    """Its lines, where those of each statement within it are one text."""
+    """The lines of a statement, those of each statement within it as one text."""
     if isinstance(statement, Note):
         yield _comment(statement.text, indent)
         return

@@ -60,8 +60,8 @@ def with_few_lookups(
     after:   for j by 64:  for 64: k = min(max(p[j], 0), 10);  t = 64 of a[12 * (j // 8) + k];
              for 64: y[j] = t * z[j]
     """
-    wide = {name for name, dtype in arrays.items() if dtype.size == BYTES}
-    return with_innermost(statements, lambda loop: _split(loop, wide, arrays, needs))
+    fitting = {name for name, dtype in arrays.items() if dtype.size == BYTES}
+    return with_innermost(statements, lambda loop: _split(loop, fitting, arrays, needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class _Lookup:
     entries: int
 
 
-def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType], needs: set[Need]) -> Block | None:
+def _split(loop: For, fitting: set[str], arrays: Mapping[str, ScalarType], needs: set[Need]) -> Block | None:
+    """A loop in two; None where it looks nothing up.  fitting: arrays whose elements permutations take."""
     span = straight_range(loop)
     if span is None:
         return None
@@ -86,7 +87,7 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType], needs: s
     found = [
         each
         for read in reads
-        if is_element(read, wide - written)
+        if is_element(read, fitting - written)
         and (each := _lookup(read, loop.variable, {loop.variable, *declared})) is not None
     ]
     looked_up = {each.read for each in found}
@@ -107,8 +108,8 @@ def _on_data(declared: Mapping[str, CExpr]) -> set[str]:
 
 
 def _is_on_data(value: CExpr, on_data: set[str]) -> bool:
-    parts = [*expressions([Evaluate(value)])]
-    return any(isinstance(part, Subscript) for part in parts) or bool(names_in([value]) & on_data)
+    is_read = any(isinstance(part, Subscript) for part in expressions([value]))
+    return is_read or not names_in([value]).isdisjoint(on_data)
 
 
 def _read_anyway(body: Iterable[Stmt], on_data: set[str]) -> Iterator[CExpr]:
@@ -153,10 +154,8 @@ def _lookup(read: Subscript, variable: str, varying: set[str]) -> _Lookup | None
     if place is None or place.within is None:
         return None
     low, high = place.within
-    fixed = [] if total.same is None else [total.same]
-    if not FEWEST <= high - low + 1 <= MOST or any(
-        isinstance(part, Subscript) for each in fixed for part in expressions([Evaluate(each)])
-    ):
+    is_on_data = total.same is not None and _is_on_data(total.same, set())
+    if is_on_data or not FEWEST <= high - low + 1 <= MOST:
         return None
     same = plus(total.same or Literal("0"), total.number + low)
     return _Lookup(read, same, step, plus(place.operand, -low), high - low + 1)
@@ -165,11 +164,7 @@ def _lookup(read: Subscript, variable: str, varying: set[str]) -> _Lookup | None
 def _depends(place: CExpr, declared: Mapping[str, CExpr], looked_up: set[Subscript]) -> bool:
     """Whether a place depends on what is looked up itself."""
     values = [place, *(declared[name] for name in _needed([place], declared))]
-    return any(
-        isinstance(part, Subscript) and part in looked_up
-        for value in values
-        for part in expressions([Evaluate(value)])
-    )
+    return not looked_up.isdisjoint(expressions(values))
 
 
 def _needed(values: Iterable[CExpr], declared: Mapping[str, CExpr]) -> set[str]:

@@ -6,8 +6,6 @@ found in those of one column is compared at the end.
 
 from __future__ import annotations
 
-from functools import partial, reduce
-
 from polymat.codegen.c.ctree import (
     Assign,
     CBinary,
@@ -21,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
     plus,
 )
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.loops.positionorder import is_better
 from polymat.codegen.loops.positionpoints import BEST, NUMBER, ONE, ZERO, PositionPoints
@@ -105,7 +104,7 @@ class PositionNarrow:
         better, same = is_better(self.points.extreme, seen, Id(BEST)), CBinary("==", seen, Id(BEST))
         if self.points.extreme.dtype.kind == "f":
             unordered = (CBinary("!=", each, each) for each in (seen, Id(BEST)))
-            same = CBinary("||", same, reduce(partial(CBinary, "&&"), unordered))
+            same = CBinary("||", same, all_of(unordered))
         first = CBinary("&&", same, CBinary("<", row, Id(NUMBER)))
         found = CBinary("+", CBinary("*", Subscript(Id(NUMBERS), lane), Id(GROUP)), Id(PART))
         ctype = self.points.extreme.dtype.c

@@ -33,3 +33,5 @@ def test_other_names_of_functions() -> None:
     found = called_otherwise(LOOP, {"f": "g"})
     assert statement_text(found, "") == statement_text(LOOP, "").replace("f(", "g(")
     assert found.body[1] is LOOP.body[1]
+    handed = CCall("run", (Id("f"), K))
+    assert called_otherwise(handed, {"f": "g"}) == CCall("run", (Id("g"), K))

@@ -53,6 +53,7 @@ _PIECES = {
     Piece.GATHERED: "gathered",
     Piece.NEIGHBOURS: "neighbours",
     Piece.PAST: "past",
+    Piece.EVEN: "even",
     Piece.WORDS: "words",
     Piece.FEW_ENTRIES: "fewentries",
     Piece.BYTE_TABLE: "bytetable",

@@ -40,6 +40,7 @@ class Piece(Need, Enum):
     TRAILING = "trailing"  # lets threads take steps by turns; needs that
     OUTSIDE = "outside"  # looks at inputs whose values were declared
     PAST = "past"  # writes memory past the caches
+    EVEN = "even"  # tells that a condition holds as often as not
     WORDS = "words"  # several small integers each
     FEW_ENTRIES = "fewentries"  # of four bytes, looked up by permutations
     BYTE_TABLE = "bytetable"  # entries of one byte, looked up by permutations

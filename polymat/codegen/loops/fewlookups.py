@@ -22,6 +22,7 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     For,
     Id,
+    If,
     Literal,
     Stmt,
     Subscript,
@@ -113,7 +114,10 @@ def _is_on_data(value: CExpr, on_data: set[str]) -> bool:
 
 
 def _read_anyway(body: Iterable[Stmt], on_data: set[str]) -> Iterator[CExpr]:
-    """Expressions that may be computed at each point: what is chosen by data may be loaded in any case."""
+    """Expressions that may be computed at each point: what is chosen by data may be loaded in any case.
+
+    Not what is chosen by indices as well, which may say where it is there: `i >= 1 && x > 0 ? a[i - 1] : 0`.
+    """
     stack: list[object] = [
         item.value for item in body if isinstance(item, (Assign, Declare)) and item.value is not None
     ]
@@ -122,7 +126,9 @@ def _read_anyway(body: Iterable[Stmt], on_data: set[str]) -> Iterator[CExpr]:
         match node:
             case Ternary(condition, then, otherwise):
                 stack.append(condition)
-                stack += (then, otherwise) if _is_on_data(condition, on_data) else ()
+                by_data = [_is_on_data(part, on_data) for part in _conjuncts(condition)]
+                stack += (then,) if all(by_data) else ()
+                stack += (otherwise,) if any(by_data) else ()
             case CBinary("&&" | "||", left, _):
                 stack.append(left)
             case CBinary(_, left, right):
@@ -134,6 +140,16 @@ def _read_anyway(body: Iterable[Stmt], on_data: set[str]) -> Iterator[CExpr]:
             case Subscript(_, index):
                 yield node
                 stack.append(index)
+
+
+def _conjuncts(condition: CExpr) -> Iterator[CExpr]:
+    """The conditions all of which have to hold."""
+    match condition:
+        case CBinary("&&", left, right):
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield condition
 
 
 def _lookup(read: Subscript, variable: str, varying: set[str]) -> _Lookup | None:
@@ -210,12 +226,9 @@ def _blocks(
         replace(part, body=substituted(loop.body, known)),
     )
     start = CBinary("*", CCall(FLOORDIV_I64.function, (span[0], points)), points)
-    return Block(
-        (
-            Declare("const ptrdiff_t", HIGH, span[1]),
-            For(FIRST, start, CBinary("<", first, Id(HIGH)), many, body),
-        )
-    )
+    blocks = For(FIRST, start, CBinary("<", first, Id(HIGH)), many, body)
+    some = CBinary("<", span[0], Id(HIGH))  # or else a block may begin before the first point, with no table
+    return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(some, (blocks,))))
 
 
 def _picked(each: _Lookup, name: str, places: str) -> Evaluate:

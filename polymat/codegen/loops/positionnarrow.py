@@ -54,9 +54,10 @@ class PositionNarrow:
 
     @property
     def is_worth(self) -> CExpr:
-        """Whether there are few columns, and many rows."""
+        """Whether there are columns, but few, and many rows."""
         few = CBinary("<=", self.columns, Literal(str(NARROW)))
-        return CBinary("&&", few, CBinary(">=", self.rows, Literal(str(WIDE * TOGETHER))))
+        many = CBinary(">=", self.rows, Literal(str(WIDE * TOGETHER)))
+        return all_of((CBinary("<", ZERO, self.columns), few, many))
 
     def loops(self) -> tuple[Stmt, ...]:
         """The loops over all rows but those from `OTHERS` on."""

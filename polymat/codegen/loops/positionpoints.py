@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from polymat.codegen.c.ctree import Assign, CCall, CExpr, Declare, Id, Literal, Stmt, Ternary
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.loops.positionorder import better_where
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.graph.flatpoints import is_flat
@@ -61,7 +62,8 @@ class PositionPoints:
         """
         first, *others = better_where(self.extreme, seen, Id(BEST))
         if even:
-            first = CCall("__builtin_expect_with_probability", (first, ONE, Literal("0.5")))
+            self.writer.needs.add(Piece.EVEN)
+            first = CCall("_PM_EVEN", (first,))
         types, made = {BEST: self.extreme.dtype.c, NUMBER: self.place.dtype.c}, list[CExpr]()
         for name, new in taken.items():
             value: CExpr = Ternary(first, new, Id(name))

@@ -206,3 +206,12 @@ def test_names_are_written_out() -> None:
     text = "NAME(pack)(RENAME(x), NAME(a_1)) NAME(name)"
     assert named(text, "NAME", "_pm_##name##_f64") == "_pm_pack_f64(RENAME(x), _pm_a_1_f64) _pm_name_f64"
     assert named("MATH(floor)(x)", "MATH", "name##f") == "floorf(x)"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize("version", [8, 9])
+def test_choices_by_compilers_that_know_no_odds(version: int) -> None:
+    source = f"{kernel_text('even')}\nint f(int a) {{ return _PM_EVEN(a > 3); }}\n"
+    command = ["gcc", "-E", "-P", "-U__GNUC__", f"-D__GNUC__={version}", "-xc", "-"]
+    made = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    assert ("__builtin_expect_with_probability" in made) == (version > 8)

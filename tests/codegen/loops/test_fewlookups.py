@@ -35,11 +35,27 @@ LOOKED_UP: dict[str, tuple[Any, Any]] = {
     "integers": (Int, far(j // 8, level(4, 11)) * 3),
     "counted": (pm.UInt, counts(level(0, 8))),
     "chosen": (Float, Select(pm.Condition(image(i, j), ">", 0.5), grid(i, j // 8, level(0, 8)), image(i, j))),
+    "guarded": (
+        Float,
+        Select(
+            pm.Condition(i, ">=", 1) & pm.Condition(image(i, j), ">", 0.5),
+            grid(i - 1, j // 8, level(0, 8)),
+            image(i, j),
+        ),
+    ),
+    "otherwise": (
+        Float,
+        Select(
+            pm.Condition(i, ">=", 1) & pm.Condition(image(i, j), ">", 0.5),
+            image(i - 1, j),
+            grid(i, j // 8, level(0, 8)),
+        ),
+    ),
     "before": (Float, table(Clamp(Cast(Int, table(level(0, 15))), 0, 15))),
     "plain": (Float, wide(level(0, 16)) + Cast(Float, other(level(0, 11)))),
     "sixteenths": (Float, grid(i, j // 16, level(0, 10))),
 }
-BY_PERMUTATIONS = {name: name not in ("plain", "sixteenths") for name in LOOKED_UP}
+BY_PERMUTATIONS = {name: name not in ("plain", "sixteenths", "guarded") for name in LOOKED_UP}
 
 
 def functions() -> list[Function]:
@@ -98,3 +114,15 @@ def test_no_table_is_read_beyond_its_array() -> None:
         last = np.arange((columns // 8 + 1) * 12, dtype="i4").reshape(-1, 12)
         wanted = last[np.arange(columns) // 8, np.clip((pixels * 20).astype(int), 0, 11)]
         np.testing.assert_array_equal(compiled(pixels, last), wanted)
+
+
+def test_no_table_is_read_where_there_are_no_points() -> None:
+    """Of 13 columns the points would begin at the last one, in a block whose table is in no array."""
+    f = Function(([j], [between(13, C - 1)]), Int, "f")
+    line, few = pm.Vector(Float, "line", [C]), pm.Image(Int, "few", [C - 13, 12])
+    f.defn = [few(j // 8 - 1, Clamp(Cast(Int, line(j) * 20), 0, 11))]
+    compiled = pm.compile(f, inputs=[line, few])
+    assert "if (_pm_begin0 < _pm_few_high)" in compiled.source
+    for columns in (13, 14, 30):
+        arrays = np.ones(columns, "f4"), np.arange((columns - 13) * 12, dtype="i4").reshape(-1, 12)
+        np.testing.assert_array_equal(compiled(*arrays), compiled.reference(*arrays))

@@ -120,6 +120,16 @@ def test_many_rows_of_few_columns(threads: int, dtype: Any, name: str) -> None:
                     _same(compiled, [np.argmax(a, 0), np.argmin(a, 0)], a)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_rows_of_no_columns(threads: int) -> None:
+    A = pm.Matrix(pm.Double, "A", [M, N])
+    options = pm.Options(threads=threads, parallel_threshold=0)
+    compiled = pm.compile([A.argmax(axis=0), A.max(axis=0)], inputs=[A], options=options)
+    for rows in (WIDE * TOGETHER, 5 * WIDE * TOGETHER + 3):
+        for result in compiled(np.zeros((rows, 0))):
+            assert result.shape == (0,)
+
+
 def test_differences_of_few_columns_and_of_elements_elsewhere() -> None:
     """Rows of several arrays that lie behind each other, and rows that do not."""
     A, B = (pm.Matrix(pm.Float, each, [M, N]) for each in "AB")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -16,36 +16,28 @@ T = TypeVar("T")
 def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
     """A statement or expression with other expressions in place of some; itself where it has none of them."""
     kinds = frozenset(map(type, values))  # most nodes are of others, and need not be looked up
-    return cast("T", _substituted(node, values, kinds)) if values else node
 
+    def changed(part: Any) -> Any:
+        if type(part) in kinds and part in values:
+            return values[part]
+        return _rebuilt(part, changed)
 
-def _substituted(node: Any, values: Mapping[CExpr, CExpr], kinds: Set[type]) -> Any:
-    kind = type(node)
-    if kind in kinds and node in values:
-        return values[node]
-    if kind is tuple:
-        items = tuple(_substituted(part, values, kinds) for part in node)
-        return node if all(map(operator.is_, items, node)) else items
-    fields = getattr(kind, "__dataclass_fields__", None)
-    if fields is None:
-        return node
-    return _changed(node, {name: _substituted(getattr(node, name), values, kinds) for name in fields})
+    return cast("T", changed(node)) if values else node
 
 
 def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     """A statement or expression with other names for some functions; itself where it has none of them."""
-    if isinstance(node, tuple):
-        items = tuple(called_otherwise(part, names) for part in node)
-        return node if all(map(operator.is_, items, node)) else cast("T", items)
-    fields = getattr(node, "__dataclass_fields__", None)
-    if fields is None:
-        return node
-    parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
-    if isinstance(node, CCall):
-        parts["function"] = names.get(node.function, node.function)
-    elif isinstance(node, Id):
-        parts["name"] = names.get(node.name, node.name)
-    return cast("T", _changed(node, parts))
+
+    def changed(part: Any) -> Any:
+        match new := _rebuilt(part, changed):
+            case CCall(function) if function in names:
+                return replace(new, function=names[function])
+            case Id(name) if name in names:
+                return replace(new, name=names[name])
+            case _:
+                return new
+
+    return cast("T", changed(node))
 
 
 def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:
@@ -61,14 +53,23 @@ def made_anew(expr: CExpr, made: Callable[[CExpr], CExpr]) -> CExpr:
     """An expression made anew from the inside; the one that is given, where nothing in it changes."""
 
     def remade(node: Any) -> Any:
-        if isinstance(node, tuple):
-            parts = tuple(map(remade, node))
-            return node if all(map(operator.is_, parts, node)) else parts
-        if not isinstance(node, CExpr):
-            return node
-        return made(_changed(node, {name: remade(getattr(node, name)) for name in node.__dataclass_fields__}))
+        new = _rebuilt(node, remade)
+        return made(new) if isinstance(new, CExpr) else new
 
     return cast("CExpr", remade(expr))
+
+
+def _rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A node, or a tuple of them, of changed parts; itself where these stay as they are."""
+    kind = type(node)
+    if kind is tuple:
+        items = tuple(map(change, node))
+        return node if all(map(operator.is_, items, node)) else items
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is None:
+        return node
+    parts = {name: change(part) for name in fields if type(part := getattr(node, name)) is not str}
+    return _changed(node, parts)
 
 
 def _changed(node: Any, parts: Mapping[str, Any]) -> Any:

@@ -15,7 +15,6 @@ from polymat.model.footprint import bytes_touched
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Movement
 from polymat.plan.library import CallPlan, TransformPlan
-from polymat.plan.position import PositionPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
@@ -100,9 +99,10 @@ class Figures:
         )
 
     def _flops(self, plan: Plan, nest: LoopNest) -> float | None:
-        """Operations: of an extreme with its place those of the extreme, where one block has the place."""
-        if isinstance(plan, PositionPlan) and plan.kind == "blocks":
-            nest = nest_of(self.pipeline, self.reads, plan.group.stages[:1], self.sizes)
+        """Operations of the stages that are computed at all points."""
+        if plan.at_few_points:
+            stages = tuple(name for name in plan.group.stages if name not in plan.at_few_points)
+            nest = nest_of(self.pipeline, self.reads, stages, self.sizes)
         return nest.flops if _counts(plan) else None
 
     def _pieces(self, plan: Plan, nest: LoopNest) -> Iterator[tuple[str, dict[str, int]]]:

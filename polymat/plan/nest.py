@@ -32,6 +32,11 @@ class GroupPlan:
         return False
 
     @property
+    def at_few_points(self) -> frozenset[str]:
+        """Stages of which few points are computed, whose operations do not count."""
+        return frozenset()
+
+    @property
     def by_definition(self) -> bool:
         """Whether it computes the sums as they are defined, so that models of loops say what it moves."""
         return True

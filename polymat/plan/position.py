@@ -34,6 +34,11 @@ class PositionPlan(NestPlan):
         return False
 
     @property
+    def at_few_points(self) -> frozenset[str]:
+        """The place, which is looked for in one block."""
+        return frozenset(self.group.stages[1:] if self.kind == "blocks" else ())
+
+    @property
     def is_own_code(self) -> bool:
         """Loops alone."""
         return True

@@ -141,7 +141,10 @@ class _Walks:
         size = plan.sizes[0]
         while 2 * size <= most:
             size *= 2
-        return replace(plan, sizes=(size,))
+        if size == plan.sizes[0]:
+            return plan
+        reason = f"{plan.reason}; longer tiles, for no row is read twice"
+        return replace(plan, sizes=(size,), solved=None, reason=reason)
 
     def _reads_rows_again(self, plan: TilePlan) -> bool:
         """Whether stages of a tile read, or make, rows of the same array, or each tile adds to all of one."""

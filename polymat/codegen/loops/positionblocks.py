@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -28,6 +27,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.c.needs import MAX_I64
+from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.nestfunction import MOST_PIECES, PIECES, NestFunction
 from polymat.codegen.loops.positionlook import PositionLook
 from polymat.codegen.loops.positionorder import is_better
@@ -126,8 +126,8 @@ class PositionBlocks:
 
     def _first(self, ends: Sequence[tuple[CExpr, CExpr]]) -> tuple[CExpr, ...]:
         """The first of some points, and whether there is any."""
-        there = [CBinary("<", low, end) for low, end in ends]
-        return (*(low for low, _ in ends), reduce(partial(CBinary, "&&"), there))
+        there = all_of(CBinary("<", low, end) for low, end in ends)
+        return (*(low for low, _ in ends), there)
 
     def _searched(self, found: CExpr, at: CExpr, *ends: CExpr) -> Evaluate:
         """Search some points; found: where the extreme goes.  at: where its place does."""

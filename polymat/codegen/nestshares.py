@@ -46,16 +46,24 @@ THREADS = Id("_pm_threads")
 
 
 def team_worth(
-    cost: TeamCost, threshold: float | None, work: CExpr, most: CExpr = THREADS, speed: float = 1.0
+    cost: TeamCost,
+    threshold: float | None,
+    work: CExpr,
+    most: CExpr = THREADS,
+    speed: float = 1.0,
+    *,
+    times: CExpr | None = None,
 ) -> CExpr:
     """The threads that some work is worth: above a threshold all, or else those that pay for themselves.
 
     most: threads that it can be shared among.  speed: of the work, as a multiple of that of vectorised loops.
+    times: how often it is done, one after the other, by threads that are woken up once; None: once.
     """
     if threshold is not None:
         return CCall("_pm_team", (most, work, Literal(f"{float(threshold)!r}")))
-    costs = [Literal(f"{each!r}") for each in cost.worth(speed)]
-    return CCall("_pm_team_paying", (most, work, *costs))
+    awake, asleep = (Literal(f"{each!r}") for each in cost.worth(speed))
+    waking = asleep if times is None else CBinary("/", asleep, times)
+    return CCall("_pm_team_paying", (most, work, awake, waking))
 
 
 def least_worth(least: float, options: Options) -> float:
@@ -109,9 +117,9 @@ class Shares:
             return Ternary(CBinary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
         return CCall("_pm_team_pieces", (threads, work, Literal(f"{self.cost.worth(speed)[0]!r}")))
 
-    def team(self, work: CExpr, speed: float = 1.0) -> CExpr:
+    def team(self, work: CExpr, speed: float = 1.0, times: CExpr | None = None) -> CExpr:
         """The threads that some work is worth now, of vectorised loops where nothing else is said."""
-        return team_worth(self.cost, self.options.parallel_threshold, work, speed=speed)
+        return team_worth(self.cost, self.options.parallel_threshold, work, speed=speed, times=times)
 
     def least_work(self, speed: float) -> float:
         """Work below which the calling thread is alone, however many threads there are."""
@@ -196,7 +204,10 @@ class Shares:
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
-        return self.team(stage_work(stage, self.size, skip=outer), self.speed(plan))
+        extents = (self.size(high - low + 1) for low, high in stage.box[:outer])
+        bands: list[CExpr] = [CCall("_pm_extent", (extent,)) for extent in extents]
+        times = reduce(partial(CBinary, "*"), bands) if bands else None
+        return self.team(stage_work(stage, self.size, skip=outer), self.speed(plan), times)
 
     def speed(self, plan: Plan) -> float:
         """Operations a second against those of vectorised loops, as predicted."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.machinetext import about, header
@@ -73,7 +74,7 @@ def _bench(asked: argparse.Namespace) -> int:
     path = Path(asked.output or f"polymat-bench{'-quick' * asked.quick}.json")
     record = begun(path, _begin(machine, asked, plan), plan, again=asked.again)
     print(header(machine), flush=True)
-    record = finish(path, record, selection, plan, machine)
+    record = finish(path, record, selection, plan, machine, until=deadline(asked.minutes))
     print("\n".join(lines_of(record, plan)), flush=True)
     print(f"kept in {path}; `bench --compare {path} LATER.json` names what becomes slower")
     return int(any(entry.row.wrong for entry in record.entries))
@@ -89,7 +90,8 @@ def _threads(asked: argparse.Namespace, machine: Machine) -> tuple[int, ...]:
 def _begin(machine: Machine, asked: argparse.Namespace, plan: Plan) -> Record:
     seconds = QUICK_SECONDS if asked.quick else SECONDS
     peers = asked.peers or ("those installed beside polymat" if asked.quick else ALL)
-    conditions = {**about(machine), "rounds": f"{seconds:g} s a case", "peers": peers}
+    rounds = f"{'quick: a part of the cases, ' * asked.quick}{seconds:g} s a case"
+    conditions = {**about(machine), "rounds": rounds, "peers": peers}
     return Record(conditions, roofs=roofs(machine, dict.fromkeys(count for _, count, _ in plan.parts)))
 
 
@@ -121,27 +123,43 @@ def begun(path: Path, empty: Record, plan: Plan, *, again: bool) -> Record:
     if there == len(plan.keys):
         raise CompleteError(f"{path} has all {there} cases: --again measures them anew, --output elsewhere")
     progress(f"going on with {path}: {there} of {len(plan.keys)} cases are there\n")
-    return found
+    asked = {"cases": empty.about["cases"]} if "cases" in empty.about else {}
+    return replace(found, about={**found.about, **asked})
 
 
-def finish(path: Path, record: Record, selection: Selection, plan: Plan, machine: Machine) -> Record:
-    """Measure what is not there yet, and keep it after every case."""
+def deadline(minutes: float | None) -> float:
+    """When no further case begins, by the clock of `finish`; never where nothing was asked."""
+    return math.inf if minutes is None else time.monotonic() + 60 * minutes
+
+
+def finish(
+    path: Path,
+    record: Record,
+    selection: Selection,
+    plan: Plan,
+    machine: Machine,
+    *,
+    until: float = math.inf,
+) -> Record:
+    """Measure what is not there yet, and keep it after every case; begin none after a time."""
     left = [key for key in plan.keys if record.entry(key) is None]
     clock = Clock(len(left))
     for section, threads, keys in plan.parts:
-        if all(record.entry(key) is not None for key in keys):
+        if all(record.entry(key) is not None for key in keys) or time.monotonic() >= until:
             continue
         with Crew(selection.crew(section, threads)) as crew:
             for case in selection.cases(section):
                 key = section.name, case.name, threads
-                if record.entry(key) is None:
+                if record.entry(key) is None and time.monotonic() < until:
                     progress(
                         f"{clock.text} {section.name}: {case.name}, {threads} thread{'s' * (threads > 1)} "
                     )
-                    row = run_case(case, crew, threads, _seconds(selection))
+                    row = run_case(case, crew, threads, _seconds(selection), section.patience)
                     record = record.with_entry(section, Entry.of(section.name, row, machine))
                     keep_record(path, record)
                     clock.tick()
+    if missing := sum(record.entry(key) is None for key in plan.keys):
+        progress(f"{missing} of {len(plan.keys)} cases are left for another run\n")
     return record
 
 

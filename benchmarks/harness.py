@@ -75,6 +75,10 @@ class PeerMissingError(PeerError):
     """A peer is not installed here, or has no way to do what it was asked; the text says which."""
 
 
+class PeerSlowError(PeerError):
+    """A peer did not answer in the time that it was given; the text says how long that was."""
+
+
 def ratio(base: Timing, other: Timing) -> float:
     """How many times faster `other` is than `base`: the median over rounds of their quotients.
 
@@ -140,9 +144,9 @@ class Worker:
                 self._process.wait()
         self._log.close()
 
-    def prepare(self, task: Any) -> Ready:
-        """Prepare a task, call it once, and return what came out."""
-        ready: Ready = self._ask("prepare", task)
+    def prepare(self, task: Any, within: float = ANSWER_SECONDS) -> Ready:
+        """Prepare a task, call it once, and return what came out; `PeerSlowError` after so many seconds."""
+        ready: Ready = self._ask("prepare", task, within)
         return ready
 
     def round(self, seconds: float = ROUND_SECONDS) -> float:
@@ -150,13 +154,13 @@ class Worker:
         measured: float = self._ask("round", seconds)
         return measured
 
-    def _ask(self, verb: str, argument: Any) -> Any:
+    def _ask(self, verb: str, argument: Any, within: float = ANSWER_SECONDS) -> Any:
         """The answer; before and after it the process is stopped, so that no thread of it spins."""
         try:
             self._signal(signal.SIGCONT)
             self._connection.send((verb, argument))
-            if not self._connection.poll(ANSWER_SECONDS):
-                raise PeerError(f"{self.peer.name}: no answer within {ANSWER_SECONDS:.0f} s")
+            if not self._connection.poll(within):
+                raise PeerSlowError(f"{self.peer.name}: no answer within {within:g} s")
             verdict, answer = self._connection.recv()
             self._signal(signal.SIGSTOP)
         except (EOFError, OSError):

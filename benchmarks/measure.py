@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from benchmarks.cases import Case, Judge
-from benchmarks.harness import Peer, PeerError, PeerMissingError, Timing, Worker, interleave
-from benchmarks.section import Section
+from benchmarks.harness import (
+    ANSWER_SECONDS,
+    Peer,
+    PeerError,
+    PeerMissingError,
+    PeerSlowError,
+    Timing,
+    Worker,
+    interleave,
+)
+from benchmarks.section import SUBJECTS, Section
+from benchmarks.task import Ready
 from polymat.machine.calibrate import Stream
 
 SECONDS, QUICK_SECONDS = 3.0, 1.0  # that the rounds of one case may take; with --quick
+COPIES = 3  # of the arrays of a case in each process, at most: as they came, as they lie best, the results
+MEMORY_INFORMATION = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +66,9 @@ class Crew:
         for worker in self._workers.values():
             worker.close()
 
+    def __len__(self) -> int:
+        return len(self._peers) - len(self.absent)
+
     def workers(self) -> Iterator[Worker]:
         """Those that can be had, in the order of the peers."""
         for peer in self._peers:
@@ -61,7 +78,8 @@ class Crew:
                 if peer.name not in self._workers:
                     self._workers[peer.name] = Worker(peer)
             except PeerError as error:
-                self.absent[peer.name] = str(error).partition(": ")[2]
+                said = str(error).partition(": ")[2].splitlines()
+                self.absent[peer.name] = ": ".join(dict.fromkeys((said[0], said[-1])))
                 progress(f"  left out: {error}\n")
                 continue
             yield self._workers[peer.name]
@@ -80,39 +98,31 @@ def run_section(
             if only not in case.name:
                 continue
             progress(f"{section.name}, {threads} thread{'s' * (threads > 1)}: {case.name:28}")
-            yield run_case(case, crew, threads, seconds)
+            yield run_case(case, crew, threads, seconds, section.patience)
 
 
-def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
-    """Prepare, check and time one case."""
-    judge, ready, notes, wrong = Judge(case), [], {}, []
+def run_case(case: Case, crew: Crew, threads: int, seconds: float, patience: float = ANSWER_SECONDS) -> Row:
+    """Prepare, check and time one case; a peer that takes longer than `patience` to prepare is left out."""
+    ready: list[Worker] = []
+    notes: dict[str, str] = {}
+    wrong: list[str] = []
     predicted: dict[str, float] = {}
-    for worker in crew.workers():
-        name = worker.peer.name
-        try:
-            answer = worker.prepare(case.task)
-        except PeerMissingError as error:
-            notes[name] = str(error).partition(": ")[2]
-            continue
-        except PeerError as error:
-            notes[name] = "failed: " + str(error).strip().splitlines()[-1]
-            progress(f"\n  {error}\n")
-            wrong.append(name)
-            crew.dismiss(worker)
-            continue
-        if (error_size := judge.error(answer.result)) > 1:
-            notes[name] = f"WRONG: the error is {error_size:.3g} times what rounding explains"
-            progress(f"\n  {name}: {notes[name]}\n")
-            wrong.append(name)
-            continue
-        if answer.note:
-            notes[name] = answer.note
-        said = getattr(answer, "predicted", None)  # a worker of an older checkout says nothing
-        if said is not None:
-            predicted[name] = said
-        ready.append(worker)
-        progress(".")
-    notes.update(crew.absent)
+    if told := _too_large(case, len(crew)):
+        notes["timing"] = told
+    else:
+        judge = Judge(case)
+        for worker in crew.workers():
+            answer = _answer(worker, case, judge, crew, notes, wrong, patience)
+            if answer is None:
+                continue
+            if answer.note:
+                notes[worker.peer.name] = answer.note
+            said = getattr(answer, "predicted", None)  # a worker of an older checkout says nothing
+            if said is not None:
+                predicted[worker.peer.name] = said
+            ready.append(worker)
+            progress(".")
+        notes.update(crew.absent)
     timings = _time(ready, seconds, notes, crew)
     progress(f" {max((len(t.rounds) for t in timings.values()), default=0)} rounds\n")
     return Row(
@@ -129,6 +139,59 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
         case.stream,
         predicted,
     )
+
+
+def _answer(
+    worker: Worker,
+    case: Case,
+    judge: Judge,
+    crew: Crew,
+    notes: dict[str, str],
+    wrong: list[str],
+    patience: float,
+) -> Ready | None:
+    """What a worker answers to a case, judged; None where that is nothing to time, as `notes` says then."""
+    name = worker.peer.name
+    try:
+        answer = worker.prepare(case.task, ANSWER_SECONDS if name in SUBJECTS else patience)
+    except PeerMissingError as error:
+        notes[name] = str(error).partition(": ")[2]
+        return None
+    except PeerError as error:
+        crew.dismiss(worker)
+        if isinstance(error, PeerSlowError) and name not in SUBJECTS:
+            notes[name] = str(error).partition(": ")[2]
+            progress("(slow)")
+            return None
+        notes[name] = "failed: " + str(error).strip().splitlines()[-1]
+        progress(f"\n  {error}\n")
+        wrong.append(name)
+        return None
+    if (error_size := judge.error(answer.result)) > 1:
+        notes[name] = f"WRONG: the error is {error_size:.3g} times what rounding explains"
+        progress(f"\n  {name}: {notes[name]}\n")
+        wrong.append(name)
+        return None
+    return answer
+
+
+def _too_large(case: Case, workers: int) -> str:
+    """Why the arrays of a case do not fit into the memory that is there; "" where they do."""
+    size = sum(array.nbytes for array in case.task.arrays.values())
+    free = _free_bytes()
+    if COPIES * size * (workers + 1) <= free:
+        return ""
+    return f"left out: its arrays, {size / 1e9:.1f} GB in each of {workers} processes, do not fit into memory"
+
+
+def _free_bytes() -> float:
+    """What can still be had, as Linux counts it."""
+    try:
+        lines = MEMORY_INFORMATION.read_text("utf-8").splitlines()
+    except OSError:
+        return math.inf
+    found = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    return 1024 * found[0] if found else math.inf
 
 
 def _time(workers: Sequence[Worker], seconds: float, notes: dict[str, str], crew: Crew) -> dict[str, Timing]:

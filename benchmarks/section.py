@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchmarks.cases import Case
-from benchmarks.harness import Peer
+from benchmarks.harness import ANSWER_SECONDS, Peer
 from benchmarks.peers.table import ONE_THREAD, find_peers, polymat_peer
 
 SUBJECTS = {
@@ -25,6 +25,7 @@ class Section:
     rivals: the peers, by the way of calling polymat they are compared with; see SUBJECTS.
     goals: what the section is to show, in words, for the reader of the table.
     told: peers whose notes are a column of the table.
+    patience: the seconds in which a peer, not polymat itself, has to prepare a case and to call it once.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Section:
     threads: tuple[int, ...] = (1, 2)
     environment: Mapping[str, str] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    patience: float = ANSWER_SECONDS
 
     def peers(self, threads: int) -> tuple[Peer, ...]:
         """All that are measured, polymat first."""

@@ -27,6 +27,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help='"NumPy,JAX" say, "none", or "all" (default: all; with --quick NumPy, SciPy, C)',
     )
     command.add_argument("--quick", action="store_true", help="fewer cases and rounds, in some minutes")
+    command.add_argument(
+        "--minutes", type=float, help="begin no case after these; the same command goes on later"
+    )
     command.add_argument("--output", metavar="FILE", help="where it is kept (default: polymat-bench.json)")
     command.add_argument("--again", action="store_true", help="begin anew, whatever the file has")
     command.add_argument(

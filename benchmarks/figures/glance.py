@@ -63,10 +63,13 @@ def folders_of(results: Path) -> list[tuple[str, Path]]:
 
 
 def kept_in(results: Path) -> list[Kept]:
-    """The sections of all records in the order for readers, of each README's first, then other machines'."""
+    """The sections of all records in the order for readers, README's of each first, orientations last."""
     found = [kept for folder, directory in folders_of(results) for kept in _kept(directory, folder)]
     places = {name: place for place, name in enumerate((*SECTIONS, *PROGRAMS))}
-    return sorted(found, key=lambda kept: (places.get(kept.section, len(places)), kept.section))
+    return sorted(
+        found,
+        key=lambda kept: (places.get(kept.section, len(places)), kept.section, _is_quick(kept.record)),
+    )
 
 
 def _kept(directory: Path, folder: str) -> Iterator[Kept]:
@@ -105,9 +108,14 @@ def _line(kept: Kept, mark: str) -> str:
         " · ".join(_number(geometric_mean(each)) if each else NOTHING for each in found),
         " · ".join(str(sum(value >= 1.0 for value in each)) for each in found),
         " · ".join(_number(min(each)) if each else NOTHING for each in found),
-        f"{mark}, {kept.record.about['date']}",
+        f"{mark}, {kept.record.about['date']}{', quick' * _is_quick(kept.record)}",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _is_quick(record: Record) -> bool:
+    """Whether it is of an orientation, `bench --quick`: fewer cases, and fewer rounds."""
+    return record.about.get("rounds", "").startswith("quick")
 
 
 def _number(value: float) -> str:

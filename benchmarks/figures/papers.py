@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.figures.glance import folders_of
-from benchmarks.figures.tables import all_of, caption, table_lines
+from benchmarks.figures.tables import all_of, caption, left_out, table_lines
 from benchmarks.harness import ROOT
 from benchmarks.records import PAPERS, read_record
 
@@ -23,7 +23,11 @@ machines had is in `benchmarks/results/machines/`, in `papers/` of each. `make r
 A column is how many times as long that way or that library takes: above 1 polymat's default is quicker.
 `naive` is no optimisation, `polymage` the baseline that the thesis starts from, `paper` its own algorithms,
 `library` a library wherever one fits, `tuned` what `pm.tune` has found on this machine, where it was run;
-`out=` writes into arrays that are there. Figures of one and two threads stand side by side.
+`out=` writes into arrays that are there. `C` are plain loops by gcc; clang's Polly and Pluto are not among
+these. Figures of one and two threads stand side by side.
+
+A way that takes longer than a minute to prepare a case and to call it once is left out there, as is a case
+whose arrays do not fit into memory in all processes at once. What has no time is named below its table.
 """
 
 
@@ -40,6 +44,7 @@ def paper_lines(titles: dict[str, str], results: Path = RESULTS) -> Iterator[str
         yield from (f"## {title}", "")
         for record in records:
             yield from (caption(record, name), "", *table_lines(record, all_of(record, name)), "")
+            yield from (told, "") if (told := left_out(record, name)) else ()
     if missing:
         yield from ("## Not measured yet", "", *missing, "")
 

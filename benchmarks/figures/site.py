@@ -1,4 +1,4 @@
-"""The page of results for the site: every record in benchmarks/results, as tables and pictures."""
+"""What the site has of results: every record as tables and pictures, those of the papers as bars."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from benchmarks.figures.glance import AUDIT, Kept, folders_of, glance_lines, kept_in
 from benchmarks.figures.readme import RESULTS
-from benchmarks.figures.tables import all_of, caption, table_lines, threads_of
-from benchmarks.records import Record
+from benchmarks.figures.tables import all_of, caption, left_out, table_lines, threads_of
+from benchmarks.records import PAPERS, Record, read_record
 
-PAGE = "_results.md"
+PAGE, PAPERS_PAGE = "_results.md", "_papers.md"
 NO_PICTURES = "Pictures are left out: matplotlib is not installed.\n"
 
 
 def write_site(directory: Path, results: Path = RESULTS) -> None:
-    """Write the page, and the pictures where matplotlib is installed."""
+    """Write the pages, and the pictures where matplotlib is installed."""
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.glob("_*.svg"):
         old.unlink()
@@ -31,6 +31,26 @@ def write_site(directory: Path, results: Path = RESULTS) -> None:
     for _, machine in folders_of(results)[1:]:
         lines += _audit(directory, machine)
     (directory / PAGE).write_text("\n".join(lines), encoding="utf-8")
+    bars = "\n".join(_papers(directory, results)) if drawn else NO_PICTURES
+    (directory / PAPERS_PAGE).write_text(bars, encoding="utf-8")
+
+
+def _papers(directory: Path, results: Path) -> Iterator[str]:
+    """A picture for each of the papers' tables, machine and number of threads."""
+    from benchmarks.figures.pictures import pictures_of
+
+    found = [
+        (path.stem, folder, read_record(path))
+        for folder, where in folders_of(results)
+        for path in sorted((where / PAPERS).glob("*.json"))
+    ]
+    found.sort(key=lambda each: each[0])
+    for table, same in groupby(found, key=lambda each: each[0]):
+        for number, (_, folder, record) in enumerate(same):
+            yield from (f"## {record.headings[table].title}", "") if number == 0 else ()
+            for name, picture in pictures_of(record, table):
+                file = f"_{PAPERS}-{f'{folder}-' * bool(folder)}{table}-{name}.svg"
+                yield from _picture(directory, file, picture, f"{table}, {name}")
 
 
 def _section(directory: Path, many: Sequence[Kept], *, drawn: bool) -> Iterator[str]:
@@ -44,6 +64,7 @@ def _section(directory: Path, many: Sequence[Kept], *, drawn: bool) -> Iterator[
             yield from _pictures(directory, kept, f"_{f'{kept.folder}-' * bool(kept.folder)}{kept.stem}")
         yield from table_lines(record, all_of(record, section))
         yield ""
+        yield from (told, "") if (told := left_out(record, section)) else ()
 
 
 def _pictures(directory: Path, kept: Kept, stem: str) -> Iterator[str]:

@@ -57,7 +57,26 @@ def caption(record: Record, section: str) -> str:
     parts = [about["machine"], about["compiler"], f"threads {threads}", about["date"]]
     parts += [f"load {about['load']}"] if "load" in about else []
     parts += [about["rounds"]] if "rounds" in about else []
+    there, planned = len(record.entries), int(about.get("cases", 0))
+    parts += [f"{there} of {planned} cases so far, each number of threads one"] if there < planned else []
     return f"{record.headings[section].title}. {'; '.join(parts)}."
+
+
+def left_out(record: Record, section: str) -> str:
+    """Which peers have no time in which cases, and why where that is one reason; "" where all have."""
+    rows = [entry.row for entry in record.entries if entry.section == section]
+    rivals = record.headings[section].rivals
+    told = []
+    for peer in dict.fromkeys([*rivals, *(name for names in rivals.values() for name in names)]):
+        found = {
+            row.case: row.notes.get("timing") or row.notes[peer]
+            for row in rows
+            if peer not in row.timings and (peer in row.notes or "timing" in row.notes)
+        }
+        reasons = {text.splitlines()[0] for text in found.values() if text}
+        where = "everywhere" if len(found) == len({row.case for row in rows}) else ", ".join(found)
+        told += [f"{peer}, {where}{f' ({reasons.pop()})' if len(reasons) == 1 else ''}"] * bool(found)
+    return f"Without a time: {'; '.join(told)}." if told else ""
 
 
 def threads_of(record: Record, section: str) -> list[int]:

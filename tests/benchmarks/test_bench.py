@@ -63,6 +63,13 @@ def test_a_run_is_killed_and_goes_on(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "4 timings of 2 cases in both runs: 0 slower, 0 quicker" in capfd.readouterr().out
 
 
+def test_no_case_begins_after_some_minutes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kept.json"
+    assert run(path, "--minutes", "0") == 0
+    assert not path.exists()
+    assert "1 of 1 cases are left for another run" in capfd.readouterr().err
+
+
 def test_another_run_is_not_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kept.json"
     write_record(path, Record({"machine": "another one"}))

@@ -198,6 +198,18 @@ def test_the_page_has_tables_without_matplotlib(tmp_path: Path, monkeypatch: pyt
 
 
 @drawing
+def test_the_papers_tables_are_bars(tmp_path: Path) -> None:
+    write_record(tmp_path / "records" / "machines" / "n" / "papers" / "s.json", RECORD)
+    write_site(tmp_path / "site", tmp_path / "records")
+    text = (tmp_path / "site" / "_papers.md").read_text("utf-8")
+    assert text.splitlines()[0] == "## Sums"
+    names = [f"_papers-n-s-bars-{threads}.svg" for threads in (1, 2)]
+    assert re.findall(r"!\[.*?\]\((.*?)\)", text) == names
+    for name in names:
+        ET.parse(tmp_path / "site" / name)
+
+
+@drawing
 def test_pictures(tmp_path: Path) -> None:
     write_record(tmp_path / "records" / "s.json", RECORD)
     write_site(tmp_path / "site", tmp_path / "records")

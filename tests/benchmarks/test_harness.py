@@ -11,7 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.harness import Peer, PeerError, PeerMissingError, Timing, Worker, interleave, ratio
+from benchmarks.harness import (
+    Peer,
+    PeerError,
+    PeerMissingError,
+    PeerSlowError,
+    Timing,
+    Worker,
+    interleave,
+    ratio,
+)
 from benchmarks.task import MissingError, Prepared
 
 
@@ -94,6 +103,14 @@ def test_what_a_peer_lacks_is_no_failure() -> None:
         Worker(Peer("absent", "nothing_of_that_name:prepare"))
     with pytest.raises(PeerMissingError, match="make peers"):
         Worker(Peer("elsewhere", f"{__name__}:prepare_sleep", python="/nowhere/python"))
+
+
+def test_a_peer_that_takes_too_long_says_so() -> None:
+    with (
+        Worker(Peer("sleeper", f"{__name__}:prepare_sleep")) as worker,
+        pytest.raises(PeerSlowError, match=r"sleeper: no answer within 0\.2 s"),
+    ):
+        worker.prepare(60.0, 0.2)
 
 
 def test_a_worker_is_stopped_while_it_is_not_asked() -> None:

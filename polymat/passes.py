@@ -29,6 +29,7 @@ from polymat.plan.schedule import Schedule
 from polymat.recurrencesteps import keep_all_apart, one_plane, set_apart, skew, take_bands, take_slices
 from polymat.request import Request
 from polymat.rewrite.conversions import convert_once
+from polymat.rewrite.saturated import narrow_tables
 from polymat.runtime.libraryfile import Built
 from polymat.steps import (
     Job,
@@ -102,6 +103,10 @@ def _tiled(options: Options) -> bool:
     return options.fuse and options.tile and options.cost == "time"
 
 
+def _inlining(options: Options) -> bool:
+    return options.inline
+
+
 def _inlined(options: Options) -> bool:
     return options.inline and options.unroll and options.vector and _tiled(options)
 
@@ -166,7 +171,7 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "samples",
         "of sums of which a few results are kept only those are computed",
-        *(alone(compute_kept_samples), lambda options: options.inline),
+        *(alone(compute_kept_samples), _inlining),
     ),
     _rewrite(
         "products",
@@ -181,16 +186,9 @@ PASSES: tuple[Pass, ...] = (
         "sums of waves become transforms that a library has, and a pass behind them",
         replace_waves,
     ),
-    _rewrite(
-        "inline",
-        "point-wise stages are put into the stages that read them",
-        *(inline, lambda options: options.inline),
-    ),
-    _rewrite(
-        "inlined_terms",
-        "the same as terms, for what was put into sums",
-        *(alone(leave_out_terms), lambda options: options.inline),
-    ),
+    _rewrite("inline", "point-wise stages are put into the stages that read them", inline, _inlining),
+    _rewrite("inlined_terms", "terms, of what was put into sums", alone(leave_out_terms), _inlining),
+    _rewrite("tables", "tables are kept up to where they stay the same", alone(narrow_tables), _inlining),
     _rewrite(
         "abreast", "products of one large operand with several small ones are one", merge_products, _abreast
     ),

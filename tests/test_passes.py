@@ -41,7 +41,7 @@ ORDER = [
     "blocks",
     "phases",
 ]
-ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"]
+ORDER += ["transforms", "inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders"]
 ORDER += ["positions", "inlined_turns", "inlined_planes", "waits"]
 ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
 
@@ -82,7 +82,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:26], "graph", *ORDER[26:33]]
+    assert names == [*ORDER[:27], "graph", *ORDER[27:34]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

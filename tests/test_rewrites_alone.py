@@ -152,6 +152,16 @@ def inlined_terms() -> Asked:
     return terms()
 
 
+def tables() -> Asked:
+    """Values of an entry for each short integer, of which few differ."""
+    v = pm.Variable(Int, "v")
+    curve = Function(([v], [Interval(Int, -32768, 32767)]), Double, "curve")
+    curve.defn = [pm.Sqrt(pm.Clamp(v, -3, 5) + 3.0)]
+    shorts, made = pm.Vector(pm.Short, "shorts", [N]), Function(([j], [COLUMNS]), Double, "made")
+    made.defn = [curve(shorts(j)) + x(j)]
+    return {"outputs": made}
+
+
 def abreast() -> Asked:
     """Few columns of one large matrix, of two small ones and a vector."""
     three, two = pm.Matrix(Double, "three", [N, 3]), pm.Matrix(Double, "two", [N, 2])

@@ -57,6 +57,7 @@ _PIECES = {
     Piece.WORDS: "words",
     Piece.FEW_ENTRIES: "fewentries",
     Piece.BYTE_TABLE: "bytetable",
+    Piece.WIDE_TABLE: "widetable",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",
     Piece.CLOCK: "groupclock",

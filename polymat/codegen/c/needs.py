@@ -44,6 +44,7 @@ class Piece(Need, Enum):
     WORDS = "words"  # several small integers each
     FEW_ENTRIES = "fewentries"  # of four bytes, looked up by permutations
     BYTE_TABLE = "bytetable"  # entries of one byte, looked up by permutations
+    WIDE_TABLE = "widetable"  # more of them, at places of two bytes
     TEAM = "team"
     CURVE = "curve"
     CLOCK = "clock"  # of groups, for audits

@@ -1,7 +1,7 @@
-"""Look-ups of single bytes in tables of at most 256: many points at once, by permutations of vectors.
+"""Look-ups of single bytes in tables of at most 2048: many points at once, by permutations of vectors.
 
 Processors gather elements of four and eight bytes.  They permute the bytes of a vector by those of another
-one, so that sixteen permutations look a vector up in 256 entries.
+one, so that sixteen permutations look a vector up in 256 entries; of more, AVX-512's look it up in 128 each.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
 
-ENTRIES = 256  # at most: places are bytes
+ENTRIES = 256  # at most where places are bytes
+MOST = 2048  # at most
 TOGETHER = 256  # points
 LEAST = 64  # points of a loop that are worth a table of its own
+COPIED = 4  # times as many entries of a larger table as points that are worth a copy of it
 TABLE, PLACES, FOUND = "_pm_entries", "_pm_at", "_pm_found"
 FIRST, END, HIGH = "_pm_row_first", "_pm_row_end", "_pm_row_high"  # of a block, and the end of all
-BYTE = "uint8_t"
+BYTE, TWO_BYTES = "uint8_t", "uint16_t"
 
 
 def with_byte_lookups(
@@ -79,6 +81,21 @@ class _Lookup:
     direct: CExpr | None
 
     @property
+    def is_wide(self) -> bool:
+        """Whether its places take two bytes."""
+        return self.entries > ENTRIES
+
+    @property
+    def least(self) -> int:
+        """Points of a loop that are worth the table."""
+        return max(LEAST, self.entries // COPIED) if self.is_wide else LEAST
+
+    @property
+    def place_type(self) -> str:
+        """The C type of its places."""
+        return TWO_BYTES if self.is_wide else BYTE
+
+    @property
     def places(self) -> str:
         """The array of places of a block."""
         return f"{PLACES}{self.number}"
@@ -100,7 +117,8 @@ def _split(loop: For, arrays: Mapping[str, ScalarType], needs: set[Need]) -> Stm
     then = tuple(substituted(item, known) for item in assigned)
     if not found or declared & names_in(then):
         return None
-    needs.update((Piece.BYTE_TABLE, MIN_I64))
+    needs.update(Piece.WIDE_TABLE if each.is_wide else Piece.BYTE_TABLE for each in found)
+    needs.add(MIN_I64)
     return _blocks(loop, span, found, then, arrays)
 
 
@@ -145,11 +163,12 @@ def _lookup(
         return None
     low, high = value.within
     base = substituted(node.index, {value: Literal(str(low))})
-    if high - low >= ENTRIES or names_in([Evaluate(base)]) & {variable, *declared}:
+    if high - low >= MOST or names_in([Evaluate(base)]) & {variable, *declared}:
         return None
     place, first = plus(value.operand, -low), CUnary("&", replace(node, index=base))
-    direct = _as_it_stands(value.operand, variable, arrays) if low == 0 else None
     entries = high - low + 1
+    stands = low == 0 and entries <= ENTRIES
+    direct = _as_it_stands(value.operand, variable, arrays) if stands else None
     table = tables.setdefault((first, entries), f"{TABLE}{len(tables)}")
     return _Lookup(node, number, table, first, entries, place, direct)
 
@@ -180,7 +199,8 @@ def _blocks(
     made: list[Stmt] = []
     for name, each in tables.items():
         arguments = (CUnary("&", Id(name)), each.first, _number(each.entries))
-        made += [Declare("_pm_byte_table", name), Evaluate(CCall("_pm_byte_table_of", arguments))]
+        kind = "_pm_wide_table" if each.is_wide else "_pm_byte_table"
+        made += [Declare(kind, name), Evaluate(CCall(f"{kind}_of", arguments))]
     target = _target(loop, found, arrays)
     if target is not None and found[0].direct is not None:
         here: dict[CExpr, CExpr] = {Id(loop.variable): span[0]}
@@ -188,7 +208,7 @@ def _blocks(
         made.append(_call(found[0], *ends, _length(span[0])))
     else:
         made.append(_block_loop(loop, span[0], found, then, arrays, target))
-    many = CBinary(">=", _length(span[0]), _number(LEAST))
+    many = CBinary(">=", _length(span[0]), _number(max(each.least for each in found)))
     short = replace(loop, condition=CBinary("<", Id(loop.variable), Id(HIGH)))
     return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(many, tuple(made), (short,))))
 
@@ -221,7 +241,7 @@ def _block_loop(
     first, point = Id(FIRST), Id(loop.variable)
     here: dict[CExpr, CExpr] = {point: first}
     computed = [each for each in found if each.direct is None]
-    room = [Declare(BYTE, f"{each.places}[{TOGETHER}]") for each in computed]
+    room = [Declare(each.place_type, f"{each.places}[{TOGETHER}]") for each in computed]
     if target is None:
         room += [Declare(_type(each, arrays), f"{each.found}[{TOGETHER}]") for each in found]
     end = CCall(MIN_I64.function, (CBinary("+", first, _number(TOGETHER)), Id(HIGH)))
@@ -233,7 +253,10 @@ def _block_loop(
         calls.append(_call(each, to, places, count))
     rest = replace(loop, start=first, condition=CBinary("<", point, Id(END)), body=then)
     before: list[Stmt] = [item for item in loop.body if isinstance(item, Declare)]
-    before += [Assign(_element(each.places, loop.variable), "=", Cast(BYTE, each.place)) for each in computed]
+    before += [
+        Assign(_element(each.places, loop.variable), "=", Cast(each.place_type, each.place))
+        for each in computed
+    ]
     vectors = [replace(rest, body=tuple(before))] if computed else []
     last = [rest] if target is None else []
     body = (*room, Declare("const ptrdiff_t", END, end), *vectors, *calls, *last)
@@ -247,7 +270,7 @@ def _length(start: CExpr) -> CExpr:
 
 def _call(lookup: _Lookup, found: CExpr, places: CExpr, count: CExpr) -> Stmt:
     arguments = (found, places, count, CUnary("&", Id(lookup.table)), _number(lookup.entries))
-    return Evaluate(CCall("_pm_look_up", arguments))
+    return Evaluate(CCall("_pm_look_up_wide" if lookup.is_wide else "_pm_look_up", arguments))
 
 
 def _type(lookup: _Lookup, arrays: Mapping[str, ScalarType]) -> str:

@@ -1,4 +1,4 @@
-"""Look-ups of elements of four bytes in tables of at most 16, each for eight points: by permutations.
+"""Look-ups of elements of four bytes in tables of at most 16, each for 8 to 64 points: by permutations.
 
 Rows of a grid in which pixels look their brightness up are such tables, each for the pixels of a cell.
 Gathers load element by element; two permutations give eight of them.
@@ -42,8 +42,9 @@ from polymat.lang.types import ScalarType
 
 FEWEST, MOST = 8, 16  # entries of a table
 BYTES = 4  # of an entry
-POINTS = 8  # that have a table in common
+POINTS = 8  # that are looked up at once
 TOGETHER = 64  # points of a block
+CELLS = (8, 16, 32, 64)  # points that have a table in common: whole blocks have whole ones of them
 PLACES, FOUND = "_pm_few_at", "_pm_few"
 FIRST, BEGIN, END, HIGH = "_pm_few_first", "_pm_few_begin", "_pm_few_end", "_pm_few_high"
 TABLES = "_pm_few_tables"
@@ -67,13 +68,17 @@ def with_few_lookups(
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """A read: the array, the entry for place 0 of the first table, and how far tables are from each other."""
+    """A read: the array, the entry for place 0 of the first table, and how far tables are from each other.
+
+    cell: how many points have a table in common; 0 where all have.
+    """
 
     read: Subscript
     same: CExpr
     step: CExpr
     place: CExpr
     entries: int
+    cell: int
 
 
 def _split(loop: For, fitting: set[str], arrays: Mapping[str, ScalarType], needs: set[Need]) -> Block | None:
@@ -92,11 +97,20 @@ def _split(loop: For, fitting: set[str], arrays: Mapping[str, ScalarType], needs
         and (each := _lookup(read, loop.variable, {loop.variable, *declared})) is not None
     ]
     looked_up = {each.read for each in found}
-    found = [each for each in found if not _depends(each.place, declared, looked_up)]
+    found = _of_one_cell([each for each in found if not _depends(each.place, declared, looked_up)])
     if not found:
         return None
     needs.update((Piece.FEW_ENTRIES, FLOORDIV_I64, MIN_I64, MAX_I64))
     return _blocks(loop, span, found, declared, arrays)
+
+
+def _of_one_cell(found: Sequence[_Lookup]) -> list[_Lookup]:
+    """The look-ups whose tables are those of the first's cells, or the same everywhere.
+
+    A block begins with a cell: before it begins, a smaller one may be none that there is.
+    """
+    cells = [each.cell for each in found if each.cell]
+    return [each for each in found if each.cell in (0, cells[0] if cells else 0)]
 
 
 def _on_data(declared: Mapping[str, CExpr]) -> set[str]:
@@ -153,16 +167,17 @@ def _conjuncts(condition: CExpr) -> Iterator[CExpr]:
 
 
 def _lookup(read: Subscript, variable: str, varying: set[str]) -> _Lookup | None:
-    """A read at a multiple of j // 8 plus a computed value of few, plus what is the same for all points."""
+    """A read at a multiple of j // 8, say, plus a computed value of few, plus what is the same everywhere."""
     total = index_sum(read.index, varying)
     step: CExpr = Literal("0")
+    cell = 0
     place: Cast | None = None
     for by, each in total.varying:
         match each:
             case CCall(function, (Id(name), Literal(text))) if function == DIVISION and name == variable:
-                if text != str(POINTS) or step != Literal("0"):
+                if text not in map(str, CELLS) or step != Literal("0"):
                     return None
-                step = by or Literal("1")
+                step, cell = by or Literal("1"), int(text)
             case Cast(within=(_, _)) if by is None and place is None:
                 place = each
             case _:
@@ -174,7 +189,7 @@ def _lookup(read: Subscript, variable: str, varying: set[str]) -> _Lookup | None
     if is_on_data or not FEWEST <= high - low + 1 <= MOST:
         return None
     same = plus(total.same or Literal("0"), total.number + low)
-    return _Lookup(read, same, step, plus(place.operand, -low), high - low + 1)
+    return _Lookup(read, same, step, plus(place.operand, -low), high - low + 1, cell)
 
 
 def _depends(place: CExpr, declared: Mapping[str, CExpr], looked_up: set[Subscript]) -> bool:
@@ -225,7 +240,8 @@ def _blocks(
         *(_picked(each, name, places[each.place]) for each, name in kept.items()),
         replace(part, body=substituted(loop.body, known)),
     )
-    start = CBinary("*", CCall(FLOORDIV_I64.function, (span[0], points)), points)
+    cell = Literal(str(max(POINTS, *(each.cell for each in found))))
+    start = CBinary("*", CCall(FLOORDIV_I64.function, (span[0], cell)), cell)
     blocks = For(FIRST, start, CBinary("<", first, Id(HIGH)), many, body)
     some = CBinary("<", span[0], Id(HIGH))  # or else a block may begin before the first point, with no table
     return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(some, (blocks,))))
@@ -233,11 +249,12 @@ def _blocks(
 
 def _picked(each: _Lookup, name: str, places: str) -> Evaluate:
     """Look some points up."""
-    begin = CBinary("*", each.step, CBinary("/", Id(FIRST), Literal(str(POINTS))))
+    points = each.cell or POINTS
+    begin = CBinary("*", each.step, CBinary("/", Id(FIRST), Literal(str(points))))
     entry = CUnary("&", Subscript(each.read.array, CBinary("+", begin, each.same)))
     to = Cast(f"{INDEX} *", Id(name))
-    entries = Literal(str(each.entries))
-    return Evaluate(CCall("_pm_pick", (to, entry, each.step, Id(places), Id(TABLES), entries)))
+    entries, cell = Literal(str(each.entries)), Literal(str(points // POINTS))
+    return Evaluate(CCall("_pm_pick", (to, entry, each.step, Id(places), Id(TABLES), entries, cell)))
 
 
 def _type(each: _Lookup, arrays: Mapping[str, ScalarType]) -> str:

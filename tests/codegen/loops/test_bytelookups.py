@@ -9,21 +9,27 @@ import pytest
 
 import polymat as pm
 from polymat import Cast, Clamp, Function, Int, Interval, UChar
-from polymat.codegen.loops.bytelookups import LEAST, TOGETHER
+from polymat.codegen.loops.bytelookups import LEAST, MOST, TOGETHER
 
 R, C, N = (pm.Parameter(Int, name) for name in "RCN")
 i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
+TABLES = {"curve": 1025, "large": MOST, "larger_one": MOST + 1}
 image, shade = pm.Image(UChar, "image", [R, C]), pm.Image(pm.Short, "shade", [R, C])
 square, tiny = pm.Matrix(UChar, "square", [10, 10]), pm.Image(pm.Int8, "tiny", [R, C], values=(0, 15))
 digit = pm.Image(Int, "digit", [R, C], values=(3, 12))
 table, signed = pm.Vector(UChar, "table", [256]), pm.Vector(pm.Int8, "below", [100])
 curves, few = pm.Matrix(UChar, "curves", [R, 200]), pm.Vector(UChar, "few", [16])
 some, short = pm.Vector(UChar, "some", [N]), pm.Vector(pm.Short, "wider", [256])
+wider_tables = curve, large, too_large = [pm.Vector(pm.Int8, name, [size]) for name, size in TABLES.items()]
 LENGTHS = [0, 1, LEAST - 1, LEAST, LEAST + 1, LEAST + 31, 2 * TOGETHER - 1, 2 * TOGETHER, 2 * TOGETHER + 33]
 
 
 def wide(low: int, high: int) -> Any:
     return Clamp(Cast(Int, shade(i, j)) * 3 - image(i, j), low, high)
+
+
+def far(low: int, high: int) -> Any:
+    return Clamp(Cast(Int, shade(i, j)) * 19 - image(i, j), low, high)
 
 
 LOOKED_UP: dict[str, tuple[Any, Any]] = {
@@ -39,8 +45,13 @@ LOOKED_UP: dict[str, tuple[Any, Any]] = {
     "diagonal": (UChar, square(wide(0, 9), wide(0, 9))),
     "same": (pm.Short, Cast(pm.Short, table(Cast(Int, curves(i, 0)))) + image(i, j)),
     "larger": (pm.Short, short(Cast(Int, image(i, j)))),
+    "wide": (pm.Int8, curve(far(0, 1024))),
+    "both": (pm.Short, Cast(pm.Short, large(far(-1000, 1047) + 1000)) * 100 + table(wide(0, 255))),
+    "part": (pm.Int8, curve(wide(3, 261) + 5)),
+    "too_wide": (pm.Int8, too_large(far(0, MOST))),
 }
-BY_PERMUTATIONS = {name: name not in ("declared", "diagonal", "same", "larger") for name in LOOKED_UP}
+ONE_BY_ONE = ("declared", "diagonal", "same", "larger", "too_wide")
+BY_PERMUTATIONS = {name: name not in ONE_BY_ONE for name in LOOKED_UP}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +62,7 @@ def compiled() -> Any:
         f.defn = [value]
         found.append(f)
     inputs = [image, shade, digit, tiny, table, signed, curves, few, square, some, short]
+    inputs += wider_tables
     some_elements = [pm.Condition(N, ">", 0)]
     options = pm.Options(fuse=False, inline=False)
     return pm.compile(found, inputs=inputs, constraints=some_elements, options=options)
@@ -66,6 +78,7 @@ def given(rows: int, columns: int) -> list[Any]:
         "square": (10, 10),
         "some": (7,),
         "wider": (256,),
+        **{name: (size,) for name, size in TABLES.items()},
     }
     limits = {
         "digit": (3, 13),
@@ -73,9 +86,10 @@ def given(rows: int, columns: int) -> list[Any]:
         "shade": (-40, 120),
         "below": (-128, 128),
         "wider": (-9000, 9000),
+        **dict.fromkeys(TABLES, (-128, 128)),
     }
     found = []
-    for array in (image, shade, digit, tiny, table, signed, curves, few, square, some, short):
+    for array in (image, shade, digit, tiny, table, signed, curves, few, square, some, short, *wider_tables):
         low, high = limits.get(array.label, (0, 256))
         values = rng.integers(low, high, shapes.get(array.label, (rows, columns)))
         found.append(values.astype(array.dtype.dtype))
@@ -92,7 +106,7 @@ def test_every_length_of_row(compiled: Any, columns: int) -> None:
 def test_where_bytes_are_permuted(compiled: Any) -> None:
     functions = {name: compiled.source.partition(f"static void _pm_nest_{name}(")[2] for name in LOOKED_UP}
     bodies = {name: text.partition("\n}\n")[0] for name, text in functions.items()}
-    assert {name: "_pm_look_up(" in body for name, body in bodies.items()} == BY_PERMUTATIONS
+    assert {name: "_pm_look_up" in body for name, body in bodies.items()} == BY_PERMUTATIONS
     assert bodies["joined"].count("_pm_byte_table_of(") == 2
     assert "_pm_look_up(&row[" in bodies["row"]  # from memory to memory
     assert bodies["twice"].count("_pm_look_up(") == 1  # what is looked up is a place

@@ -54,8 +54,17 @@ LOOKED_UP: dict[str, tuple[Any, Any]] = {
     "before": (Float, table(Clamp(Cast(Int, table(level(0, 15))), 0, 15))),
     "plain": (Float, wide(level(0, 16)) + Cast(Float, other(level(0, 11)))),
     "sixteenths": (Float, grid(i, j // 16, level(0, 10))),
+    "wide_cells": (
+        Float,
+        grid(i, j // 32, level(0, 10)) + grid(i, j // 32 + 1, level(0, 10)) * table(level(0, 15)),
+    ),
+    "widest": (Int, far(j // 64, level(0, 11))),
+    "two_sizes": (Float, grid(i, j // 32, level(0, 10)) - grid(i, j // 8 + 1, level(0, 10))),
+    "sixths": (Float, grid(i, j // 24, level(0, 10))),
+    "halves": (Float, grid(i, j // 128, level(0, 10))),
 }
-BY_PERMUTATIONS = {name: name not in ("plain", "sixteenths", "guarded") for name in LOOKED_UP}
+ONE_BY_ONE = ("plain", "guarded", "sixths", "halves")
+BY_PERMUTATIONS = {name: name not in ONE_BY_ONE for name in LOOKED_UP}
 
 
 def functions() -> list[Function]:
@@ -66,7 +75,9 @@ def functions() -> list[Function]:
         found.append(f)
     late = Function(([i, j], [between(0, R - 1), between(5, C - 2)]), Float, "late")
     late.defn = [grid(i, j // 8, level(0, 10, image(i, j + 1))) + image(i, j - 3)]
-    return [*found, late]
+    later = Function(([i, j], [between(0, R - 1), between(21, C - 2)]), Float, "later")
+    later.defn = [grid(i, j // 16 - 1, level(0, 10)) - grid(i, j // 8 - 2, level(0, 10)) * image(i, j - 3)]
+    return [*found, late, later]
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -101,6 +112,13 @@ def test_which_are_looked_up(name: str) -> None:
     f = Function(([i, j], [between(0, R - 1), between(0, C - 1)]), dtype, name)
     f.defn = [value]
     assert ("_pm_pick((" in pm.compile(f).source) == BY_PERMUTATIONS[name]
+
+
+def test_of_two_sizes_of_cells_one_is_looked_up() -> None:
+    """A block begins with a cell of 32, where smaller ones may be none that there are."""
+    f = Function(([i, j], [between(0, R - 1), between(0, C - 1)]), Float, "f")
+    f.defn = [LOOKED_UP["two_sizes"][1]]
+    assert pm.compile(f).source.count("_pm_pick((") == 1
 
 
 def test_no_table_is_read_beyond_its_array() -> None:

@@ -10,6 +10,8 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
+from polymat.product.scheme import Scheme
+from polymat.product.schemetext import read_scheme
 from polymat.rewrite.sliced import Prices, in_slices
 from polymat.rewrite.timebands import Followed, in_bands
 from polymat.steps import Job, inline
@@ -34,9 +36,11 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences slice by slice where that pays."""
-    asked, named = job.request, frozenset(job.request.options.schemes)
+    asked = job.request
+    schemes = ((name, read_scheme(text)) for name, text in asked.options.schemes.items())
+    looped = {name: scheme.dims for name, scheme in schemes if isinstance(scheme, Scheme)}
     prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
-    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), untouched=named)
+    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), looped=looped)
 
 
 def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:

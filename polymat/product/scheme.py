@@ -10,8 +10,9 @@ vectors.  i*j are two dimensions that one loop runs along, or whose tiles thread
 
 Four atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
 all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs; back(i),
-tiles from the last to the first; Call(gemm), a routine of a library.  Behind a block Call(name) is a
-microkernel of the user's, which computes all that are whole.
+tiles from the last to the first; Call(gemm), a routine of a library, or one of our own ways that are no
+loops over points: filter, recursive, blocked_steps, and blocks or rows of an extreme with its place.  Behind
+a block Call(name) is a microkernel of the user's, which computes all that are whole.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class GroupAtom:
     """An atom that says what a whole group of stages does.
 
     word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other), "back"
-    (from the last to the first), "Call" (this routine computes it) or "kernel" (this microkernel computes
-    whole blocks).  names: of stages, of the dimension, or of routines, in order.
+    (from the last to the first), "Call" (this routine, or this way of ours, computes it) or "kernel" (this
+    microkernel computes whole blocks).  names: of stages, of the dimension, or of routines, in order.
     """
 
     word: Word
@@ -126,6 +127,13 @@ class Scheme:
     def loops(self) -> tuple[SchemeLoop, ...]:
         """All loops, outermost first, with unrolled points and vectors."""
         return tuple(atom for atom in self.atoms if isinstance(atom, SchemeLoop))
+
+    @property
+    def dims(self) -> frozenset[str]:
+        """The dimensions that its loops, blocks and copies name."""
+        named = (atom.order if isinstance(atom, Pack) else atom.dim.split("*") for atom in self.own)
+        along = (name for word in ("roll", "back") for names in self.words(word) for name in names)
+        return frozenset({*along, *(dim for dims in named for dim in dims)})
 
     @property
     def kernel(self) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, prod
+from types import MappingProxyType
 
 from polymat.errors import LangError
 from polymat.graph.circlesteps import SliceGroup
@@ -28,11 +29,16 @@ CALL_SECONDS = 2e-7  # of a step by itself: to say where its arrays are, to take
 
 
 def in_slices(
-    pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int], *, untouched: Collection[str]
+    pipeline: Pipeline,
+    prices: Prices,
+    sizes: Mapping[str, int],
+    *,
+    looped: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Pipeline:
     """Run recurrences slice by slice where that is predicted to take clearly less.
 
-    untouched: stages that stay as they are, since the user has said what loops they have.
+    looped: dimensions along which the user has said what loops some stages have, so that no slices are along
+    these.  Loops that leave a dimension out are those within a slice, and predicted as such.
 
     before:  for each step: a(t, z, .), for every z
     after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own
@@ -43,9 +49,14 @@ def in_slices(
         if not taken & {*names}:
             found = [group for group in slices_of(changed, names) if group not in tried]
             tried |= {*found}
-            free = [group for group in found if dict(group).keys().isdisjoint(untouched)]
+            free = [group for group in found if _is_free(changed, group, looped)]
             changed = _quickest(changed, names, free, prices, sizes)
     return changed
+
+
+def _is_free(pipeline: Pipeline, group: SliceGroup, looped: Mapping[str, Collection[str]]) -> bool:
+    """Whether no stage has loops of the user's along the dimension that would be cut into slices."""
+    return not any(pipeline.stage(name).dims[place] in looped.get(name, ()) for name, place in group)
 
 
 def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:

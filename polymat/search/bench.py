@@ -137,6 +137,14 @@ class Bench:
         runs = [self._caller(self._lowered(choice).compiled()) for choice in choices]
         return [compared(self.clock, self._run, run, self.calls, rounds=LAST_ROUNDS) for run in runs]
 
+    def elsewhere(self, choice: Selection) -> Compared:
+        """Time a candidate once more, with the default, both with results in arrays of their own."""
+        candidate = self._lowered(choice).compiled()
+        default, other = (
+            self._caller(each, [array.copy() for array in self._out]) for each in (self._default, candidate)
+        )
+        return compared(self.clock, default, other, self.calls, rounds=LAST_ROUNDS)
+
     def _lowered(self, choice: Selection) -> _Lowered:
         found: dict[type, Any] = {type(level): level for level in self.space.lowered(choice)}
         return _Lowered(self.space.job(choice), found[Program], found[CSource])
@@ -152,9 +160,10 @@ class Bench:
         arguments, expected = self._small
         return _difference(candidate, _results(candidate, arguments), expected)
 
-    def _caller(self, compiled: Compiled) -> Run:
-        out = self._out if len(self._out) > 1 else self._out[0]
-        return partial(compiled, **self.arguments, out=out)
+    def _caller(self, compiled: Compiled, out: Sequence[Array] = ()) -> Run:
+        """A call of it, with results in these arrays, or in those of all calls."""
+        places = tuple(out) or self._out
+        return partial(compiled, **self.arguments, out=places if len(places) > 1 else places[0])
 
 
 def _results(compiled: Compiled, arguments: Mapping[str, Any]) -> tuple[Array, ...]:

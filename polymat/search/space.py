@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from math import exp, inf
@@ -45,10 +46,11 @@ class Space:
     """Choices for one program.
 
     grouping: the partition that the compiler chooses by itself, at the sizes of the request.
+    guided: predictions say what is tried, and when; otherwise only what cannot be carried out.
     """
 
-    def __init__(self, request: Request, grouping: Grouping, seed: int = 0) -> None:
-        self.request = request
+    def __init__(self, request: Request, grouping: Grouping, seed: int = 0, *, guided: bool = True) -> None:
+        self.request, self.guided = request, guided
         self.machine = request.machine
         self.pipeline = grouping.pipeline
         self.seed = seed
@@ -119,13 +121,13 @@ class Space:
 
         best: so far, from which steps are taken.  known: what was tried.  None where nothing new is found.
         """
-        for choice in self.first:
+        for choice in self.first if self.guided else ():
             if choice not in known:
                 return choice
         for attempt in range(MOST_DRAWS):
             rng = Random(f"{self.seed} {number} {attempt}")
             drawn: dict[Selection, float] = {}
-            for _ in range(DRAWN):
+            for _ in range(DRAWN if self.guided else 1):
                 choice = self._stepped(self.default if rng.random() < AFRESH else best, rng)
                 seconds = self.price(choice)
                 if choice not in known and choice != self.default and seconds <= self._limit(choice):
@@ -159,6 +161,8 @@ class Space:
 
     def _limit(self, choice: Selection) -> float:
         """The prediction beyond which a choice is not tried."""
+        if not self.guided:
+            return sys.float_info.max
         same = self._libraries(choice) == self._libraries(self.default)
         return (NEAR if same else CALLED) * self.price(self.default)
 
@@ -177,7 +181,8 @@ class Space:
     def _step(self, choice: Selection, rng: Random) -> Selection | None:
         """One step, in a group that takes long more often than in others; None where there is none."""
         ways, machine = self.ways(choice.registers), self.machine
-        weights = [self._price(choice.registers, group) for group in choice.groups]
+        prices = [self._price(choice.registers, group) for group in choice.groups]
+        weights = prices if self.guided else [1.0] * len(prices)
         number = rng.choices(range(len(weights)), [weight + 1e-9 for weight in weights])[0]
         group = choice.groups[number]
         kinds = [*self.kinds]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.driver import compile_request, measured, request_for, request_of
 from polymat.errors import ArgumentError
 from polymat.graph.arguments import fixed_sizes
@@ -20,7 +22,7 @@ from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.tunedkey import as_found, definitions_of, tuned_key
-from polymat.runtime.tunedstore import Trial, read_tuned
+from polymat.runtime.tunedstore import Trial, TunedFile, read_tuned
 from polymat.search.bench import Bench
 from polymat.search.clock import Clock, TrueClock
 from polymat.search.inputs import call_arguments, random_arguments
@@ -34,6 +36,21 @@ from polymat.steps import Job
 _UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d*)?)\s*(ms|s|min|h)\s*")
 Told = Callable[[Sequence[Trial], float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a search goes.
+
+    most: trials in all.  guided: by predictions.  kept: its trials are, and those that were kept are known.
+    """
+
+    most: int = sys.maxsize
+    guided: bool = True
+    kept: bool = True
+
+
+USUAL = Manner()
 
 
 def tune(
@@ -81,6 +98,7 @@ def tuned(
     seed: int = 0,
     clock: Clock | None = None,
     told: Told | None = None,
+    manner: Manner = USUAL,
 ) -> Tuned:
     """Do what `tune` does, for a request; sizes: by name.  told: hears of each trial."""
     team = request.machine.team(request.options.threads)
@@ -93,12 +111,12 @@ def tuned(
         arrays = random_arguments(built, known, turned={str(array.name) for array in request.fortran})
     arguments, exact = call_arguments(built, request.name, arrays, known)
     request = replace(request, estimates=exact)
-    file = read_tuned(tuned_key(definitions_of(built), request))
-    space = _space(request, seed)
+    file = read_tuned(tuned_key(definitions_of(built), request)) if manner.kept else TunedFile(None)
+    space = _space(request, seed, guided=manner.guided)
     with progress_line(request.name, budget) as line:
         bench = Bench(space, built, arguments, clock)
         try:
-            search = Search(space, bench, file, clock, exact, budget, told or line)
+            search = Search(space, bench, file, clock, exact, budget, told or line, manner.most)
             ending = search.run()
         finally:
             bench.close()
@@ -107,12 +125,12 @@ def tuned(
     return Tuned(compiled, ending.default, ending.seconds, tuple(search.trials), ending)
 
 
-def _space(request: Request, seed: int) -> Space | OptionSpace:
+def _space(request: Request, seed: int, *, guided: bool) -> Space | OptionSpace:
     """The groups of a program; its options where it takes steps, or all of its groups have one way alone."""
     level = next(each for _, each in levels_of(Job(request)) if isinstance(each, Schedule | Stepwise))
     if isinstance(level, Stepwise):
         return OptionSpace(request, seed)
-    space = Space(request, level.grouping, seed)
+    space = Space(request, level.grouping, seed, guided=guided)
     return OptionSpace(request, seed) if space.draw(0, space.default, ()) is None else space
 
 

@@ -11,8 +11,10 @@ import polymat as pm
 from benchmarks.npbench import PROGRAMS
 from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
 from polymat.codegen.program import Program
+from polymat.rewrite import sliced
 from polymat.tilesize.namedgroups import counting
 from tests.fixed import compiled_levels, own_c, report_text
+from tests.rewrite.test_sliced import eliminated
 
 
 def without_remarks(asked: dict[str, Any], options: Options) -> str:
@@ -59,3 +61,20 @@ def test_schemes_of_one_section_that_name_two_groups_are_refused() -> None:
     schemes = {"three": "[fuse(one, two), T(i, 64)]", "two": "[fuse(one), T(i, 64)]"}
     with pytest.raises(OptionError, match=r"Options.scheme\['two'\] does not fit: two shares its loops with"):
         compiled_levels(made, options=Options(scheme=schemes, inline=False))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_slices_are_asked_for_by_schemes_without_their_dimension(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sliced, "CLEARLY", 1e9)
+    asked: dict[str, Any] = {"outputs": eliminated()}
+    said = report_text(**asked, options=Options(threads=threads))
+    told = dict(re.findall(r"^  scheme of (\w+): (\[.*\])$", said, re.MULTILINE))
+    assert "w slice by slice along z" in said
+    by_default = without_remarks(asked, Options(threads=threads))
+    assert without_remarks(asked, Options(threads=threads, scheme=told)) == by_default
+    # Loops along z are those of all slices at once.
+    apart = {"out": "[R(z), R(i), R(j), V(j)]"}
+    said = report_text(**asked, options=Options(threads=threads, scheme=apart))
+    assert "slice by slice" not in said

@@ -95,7 +95,7 @@ def test_what_needs_other_slices_in_between_stays_outside() -> None:
 
 
 def priced(pipeline: Pipeline, predict: Any, threads: int = 1) -> Pipeline:
-    return in_slices(pipeline, Prices(predict, ZEN3, Options(threads=threads)), SIZES, untouched=())
+    return in_slices(pipeline, Prices(predict, ZEN3, Options(threads=threads)), SIZES)
 
 
 def test_slices_are_taken_where_they_are_clearly_quicker() -> None:
@@ -115,7 +115,7 @@ def test_slices_that_leave_a_cache_share_the_memory() -> None:
 
     def note(points: int) -> str:
         prices = Prices(lambda each: 0.1 if each.alone else 1.0, machine, Options(threads=2))
-        return in_slices(pipeline, prices, {**SIZES, "N": points}, untouched=()).notes[-1]
+        return in_slices(pipeline, prices, {**SIZES, "N": points}).notes[-1]
 
     assert note(100).endswith("0.3 s, 1 s step by step")
     assert note(10_000_000).endswith("0.6 s, 1 s step by step")

@@ -32,9 +32,8 @@ from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.library import TransformPlan
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
-from polymat.plan.tile import Plan, TilePlan
+from polymat.plan.tile import Plan
 from polymat.poly.trailing import Trail
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
@@ -131,7 +130,7 @@ class Shares:
         """Run the nest of a group on the calling thread, or share its first range out."""
         function = nest.function.name
         first = scratch.declare(Literal("0"))
-        if isinstance(plan, LoopPlan) and plan.trailing is not None:
+        if plan.trailing is not None:
             return self._trailing(stages, plan, nest, plan.trailing)
         if not nest.ranges and isinstance(plan, TransformPlan):
             return (self._transform(plan, nest),)
@@ -212,7 +211,7 @@ class Shares:
     def speed(self, plan: Plan) -> float:
         """Operations a second against those of vectorised loops, as predicted."""
         usual = 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
-        by_blocks = plan.by_blocks or (isinstance(plan, TilePlan) and plan.kernels)
+        by_blocks = plan.by_blocks or plan.kernels
         return self.cost.speed(plan.group.stages, BLOCKS if by_blocks else usual)
 
     def _chunks(self, nest: NestFunction, scratch: ThreadScratch) -> tuple[Stmt, ...]:

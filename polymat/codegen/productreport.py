@@ -16,8 +16,7 @@ from polymat.model.assumed import assumed_sizes
 from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
-from polymat.plan.library import CallPlan
-from polymat.plan.registerblocks import kernel_of
+from polymat.plan.registerblocks import own_kernel
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.product.shares import Share
@@ -84,7 +83,7 @@ class Products:
         return tuple(report for plan in self.schedule.plans for report in self._of_plan(plan, known, threads))
 
     def _of_plan(self, plan: Plan, sizes: Mapping[str, int], threads: int) -> Iterator[ProductReport]:
-        kernel = _kernel_of(plan)
+        kernel = own_kernel(plan)
         if kernel is None:
             return
         stages = [self.pipeline.stage(name) for name in plan.group.stages]
@@ -120,11 +119,6 @@ class Products:
             operations=price,
             seconds=price / self.machine.peak_flops(plan.element_bytes, 1),
         )
-
-
-def _kernel_of(plan: Plan) -> KernelPlan | None:
-    """The register blocks that a plan computes products with, or would if it called no library."""
-    return kernel_of(plan.loops if isinstance(plan, CallPlan) else plan)
 
 
 def _team(

@@ -2,7 +2,7 @@
 
 Asking how much memory a call takes and how many threads it is worth costs as much as a product of 8 x 8.
 Where all sizes are below a bound for which both answers are known, one comparison stands for the questions.
-Temporaries are arrays of the function then, on its stack.
+Temporaries and tables of offsets are arrays of the function then, on its stack.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.memory.pads import Limits, most
+from polymat.codegen.memory.pads import Limits, Pad, most
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
@@ -49,6 +49,7 @@ BOUNDS = (
 
 
 MOST_BYTES = 16384  # of temporaries on the stack
+WIDEST_ELEMENT = 16  # of pads, at most: of a complex number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +86,7 @@ class SmallCalls:
         return [Declare(f"{aligned}{ctype}", f"{array}[{count}]"), *pointers]
 
     def _run(self, nest: NestFunction) -> Stmt:
-        pads = [Declare(f"{pad.ctype} *const ", pad.array, Literal("NULL")) for pad in nest.pads]
+        pads = [statement for pad in nest.pads for statement in self._pad(pad)]
         size = self.shares.size
         limits: list[CExpr] = []
         for part in nest.ranges:
@@ -93,6 +94,12 @@ class SmallCalls:
         limits += [Literal("1")] if nest.pieces else []
         call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
         return Block((*pads, call)) if pads else call
+
+    def _pad(self, pad: Pad) -> list[Stmt]:
+        """A pointer to an array on the stack, or to nothing where none is needed."""
+        count, array = int(pad.most(limits_below(self.bound, self.sizes))), f"_pm_local{pad.array}"
+        room = [Declare(pad.ctype, f"{array}[{count}]")] if count else []
+        return [*room, Declare(f"{pad.ctype} *const ", pad.array, Id(array) if count else Literal("NULL"))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +113,13 @@ class Asking:
     speed: float
     nests: tuple[NestFunction, ...]
 
-    def is_spared(self, shares: Shares, limits: Limits) -> bool:
-        """Whether both answers are known where the sizes lie between these limits: no."""
-        pads = (pad for nest in self.nests for pad in nest.pads)
-        alone = not self.stages or most_work(self.stages, limits) < shares.least_work(self.speed)
-        return alone and all(pad.is_spared(limits) for pad in pads)
+    def is_alone(self, shares: Shares, limits: Limits) -> bool:
+        """Whether the calling thread is alone where the sizes lie between these limits."""
+        return not self.stages or most_work(self.stages, limits) < shares.least_work(self.speed)
+
+    def room(self, limits: Limits) -> float:
+        """Bytes of pads, at most; infinite where that is not known before a call."""
+        return WIDEST_ELEMENT * sum(pad.most(limits) for nest in self.nests for pad in nest.pads)
 
 
 def small_bound(
@@ -123,7 +132,8 @@ def small_bound(
     for bound in BOUNDS:
         limits = limits_below(bound, sizes)
         room = sum(most_elements(slot, limits) * slot[0].dtype.size for slot in slots)
-        if room <= MOST_BYTES and all(group.is_spared(shares, limits) for group in groups):
+        room += sum(group.room(limits) for group in groups)
+        if room <= MOST_BYTES and all(group.is_alone(shares, limits) for group in groups):
             return bound
     return 0
 

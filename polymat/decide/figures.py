@@ -14,8 +14,8 @@ from polymat.model.describe import stage_nest
 from polymat.model.footprint import bytes_touched
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Movement
-from polymat.plan.library import CallPlan, TransformPlan
-from polymat.plan.registerblocks import kernel_of
+from polymat.plan.library import TransformPlan
+from polymat.plan.registerblocks import own_kernel
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.decision import decision
@@ -108,7 +108,7 @@ class Figures:
     def _pieces(self, plan: Plan, nest: LoopNest) -> Iterator[tuple[str, dict[str, int]]]:
         """Parts of the nest that are computed at a time, innermost first, and how long they are."""
         extents = nest.extents
-        kernel = kernel_of(plan.loops if isinstance(plan, CallPlan) else plan)
+        kernel = own_kernel(plan)
         if isinstance(plan, TilePlan):
             if plan.by_definition:
                 sizes = {d: min(size, extents[d]) for d, size in plan.tile_sizes.items() if d in extents}

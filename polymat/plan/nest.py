@@ -9,6 +9,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
+from polymat.poly.trailing import Trail
 
 
 class GroupPlan:
@@ -55,6 +56,16 @@ class GroupPlan:
     def numbered(self) -> int:
         """Dimensions that tiles run through in the order of memory."""
         return 0
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Of tiles the stages that register blocks compute in each."""
+        return ()
+
+    @property
+    def trailing(self) -> Trail | None:
+        """How outermost iterations overlap that threads take by turns; None: they do not."""
+        return None
 
     @property
     def read_late(self) -> frozenset[str]:
@@ -204,6 +215,11 @@ class MergedPlan(FlatPlan):
     """A product with what scales it and adds to it, as one contraction; inner: its plan."""
 
     inner: NestPlan
+
+    @property
+    def is_own_code(self) -> bool:
+        """Whether the contraction is computed so."""
+        return self.inner.is_own_code
 
     def __str__(self) -> str:
         return str(self.inner)

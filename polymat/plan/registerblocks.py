@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
+from polymat.plan.library import CallPlan
 from polymat.plan.nest import MergedPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan
@@ -18,6 +19,11 @@ def kernel_of(plan: Plan) -> KernelPlan | None:
             return inner
         case _:
             return None
+
+
+def own_kernel(plan: Plan) -> KernelPlan | None:
+    """Those that a plan computes products with, or would if it called no BLAS."""
+    return kernel_of(plan.loops if isinstance(plan, CallPlan) else plan)
 
 
 def scheme_of(plan: Plan) -> SchemePlan | None:

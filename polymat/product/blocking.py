@@ -23,7 +23,14 @@ from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.cutting import cut_by, cut_past, is_joinable
 from polymat.product.formula import Values
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, joined
+from polymat.product.packs import (
+    BLOCKED_LEFT,
+    BLOCKED_RIGHT,
+    COPIED_LEFT,
+    COPIED_RIGHT,
+    PASSING_LEFT,
+    joined,
+)
 from polymat.product.question import is_unrolled, question
 from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
@@ -196,8 +203,10 @@ def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Bl
             return replace(plain, packs_right=copies, rows_outside=True, lanes_of=found.depth)
         case Way.RESULT_TRANSPOSED:
             return replace(plain, lanes_of=found.rows)
-        case Way.RIGHT_COPIED:
-            return replace(plain, packs_right=not values["in_order"], rows_outside=True)
+        case Way.COPIED_NEAR:
+            left, right = bool(COPIED_LEFT.at(values)), bool(COPIED_RIGHT.at(values))
+            rows = min(plain.rows, blocks.rows) if left else plain.rows
+            return replace(plain, rows=rows, packs_left=left, packs_right=right, rows_outside=True)
         case Way.FEW_ROWS:
             columns = group_columns(found.length(found.columns, estimates), plain.k, blocks)
             return replace(plain, columns=columns, packs_left=True, left_first=True)

@@ -59,3 +59,6 @@ joined = LetCondition(
 beside = one_right & in_order & (place.equals(1) | place.equals(3))
 BLOCKED_RIGHT = ~stays & (~beside | large)
 PASSING_LEFT = ~along | place.equals(1)
+# Of few elements, of symmetric operands the whole.
+COPIED_LEFT = place.equals(1) & mirrored
+COPIED_RIGHT = ~in_order | (place.equals(2) & mirrored)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from polymat.product.asked import (
     column_segments,
     depth_segments,
-    in_order,
     k,
     kc,
     lanes,
@@ -28,7 +27,7 @@ from polymat.product.asked import (
 from polymat.product.formula import Constant, Number
 from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, COPIED_LEFT, COPIED_RIGHT, PASSING_LEFT, cut
 from polymat.product.ways import NEARBY, Way, height, panel, wide
 
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
@@ -86,7 +85,7 @@ def _share(unit: Number) -> Number:
 
 
 blocks_share = LetNumber("blocks_share", _share(panel))
-near_share = LetNumber("near_share", _share(lanes))
+near_share = LetNumber("near_share", _share(where(place.equals(3), lanes, panel)))
 multiplied = LetNumber("multiplied", blocks_share * steps * per_step)
 
 
@@ -107,7 +106,7 @@ packed_parts = _packing(passing_left, of_right, far_stored)
 packed_blocks = _packing(blocked_left, blocked_right, STORING * results)
 
 in_place = multiplied + first + where(of_right > memory, SCATTERED * of_right, 0) + STARTING
-near_copy = where(in_order, 0, NEAR_PACKING * k * n)
+near_copy = NEAR_PACKING * (where(COPIED_RIGHT, k * n, 0) + where(COPIED_LEFT, m * k, 0))
 beside_rows = READING * k * all_columns + CACHED_PACKING * height * k
 beside_columns = READING * height * k + CACHED_PACKING * k * all_columns
 turned = TURNED * k * all_columns + CACHED_PACKING * height * k + TURNING * results
@@ -119,7 +118,7 @@ COMPUTING: Mapping[Way, Number] = {
     Way.FEW_ROWS: multiplied + first + beside_rows + far_stored + STARTING,
     Way.FEW_COLUMNS: multiplied + first + beside_columns + far_stored + STARTING,
     Way.RESULT_TRANSPOSED: transposed + STARTING,
-    Way.RIGHT_COPIED: near_share * steps * per_step + first + near_copy + STARTING,
+    Way.COPIED_NEAR: near_share * steps * per_step + first + near_copy + STARTING,
     Way.SMALL: in_place,
     Way.LANES_OVER_SEGMENTS: multiplied + turned + STARTING,
     Way.RIGHT_IN_PARTS: multiplied + first + packed_parts + STARTING,

@@ -24,6 +24,7 @@ from polymat.product.asked import (
     lanes,
     left_power,
     m,
+    mirrored,
     n,
     past,
     place,
@@ -38,7 +39,7 @@ from polymat.product.asked import (
 )
 from polymat.product.formula import ALWAYS, Constant, Number, Predicate, Values, asker_of
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.numbers import quotient, smaller, whole
+from polymat.product.numbers import quotient, smaller, where, whole
 
 
 class Way(Enum):
@@ -49,7 +50,7 @@ class Way(Enum):
     FEW_ROWS = "few rows beside the right operand where it is"
     FEW_COLUMNS = "few columns beside the left operand where it is"
     RESULT_TRANSPOSED = "its transpose, lanes along the rows"
-    RIGHT_COPIED = "a copy of all of the right operand that stays near"
+    COPIED_NEAR = "few elements, copied where need be to where they stay near"
     SMALL = "operands where they are, unasked"
     LANES_OVER_SEGMENTS = "turned register blocks, lanes along segments of columns"
     RIGHT_IN_PARTS = "strips of the left operand past parts of the right one"
@@ -112,11 +113,12 @@ RESULT_TRANSPOSED = (
     & (((n < lanes) & (k >= 3 * n)) | (8 * m * k > small))
 )
 
+# All of B is copied if anything of it is, and of a symmetric A a strip at a time; no more of a triangle of A
+# than blocks for the caches read where it is.
 NEAR = (
-    (n > 1)
-    & (m <= NEAR_ROWS)
-    & (width * k <= NEAR_ELEMENTS)
-    & (m * k <= NEARBY * small)
+    (m <= NEAR_ROWS)
+    & ((width + where(place.equals(1) & mirrored, rows, 0)) * k <= NEAR_ELEMENTS)
+    & (m * k <= where(place.equals(1), small / 2, NEARBY * small))
     & (small >= LEAST_SMALL)
 )
 UNASKED_SIZE = (m * n <= LEAST_SMALL) & ((m > 1) | (n <= 64)) & (small >= LEAST_SMALL)
@@ -200,6 +202,14 @@ COPIES_LEFT = (
 RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~COPIES_LEFT
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
+# Whether copies of a product in any order, or beside a triangle, stay near, and those of a smaller one.
+COPIES_NEAR = (
+    COPIES_NOTHING
+    & (m <= NEAR_ROWS)
+    & ((width + rows) * k <= NEAR_ELEMENTS)
+    & (m * k <= small / 2)
+    & (small >= LEAST_SMALL)
+)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
 COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
 
@@ -209,7 +219,7 @@ WAYS: Mapping[Way, Predicate] = {
     Way.FEW_ROWS: whole_result & one_depth & FEW_ROWS,
     Way.FEW_COLUMNS: whole_result & one_right & FEW_COLUMNS,
     Way.RESULT_TRANSPOSED: plain & RESULT_TRANSPOSED,
-    Way.RIGHT_COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
+    Way.COPIED_NEAR: single & ((whole_result & ~ordered) | ~(whole_result | ended)) & NEAR,
     Way.SMALL: matrix & (n > 1) & unasked,
     Way.LANES_OVER_SEGMENTS: LANES_OVER_SEGMENTS,
     Way.RIGHT_IN_PARTS: (~direct | far | (along & repays(k) & ~unasked)) & RIGHT_IN_PARTS,

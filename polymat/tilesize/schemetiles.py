@@ -9,8 +9,9 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import MergedPlan, NestPlan
+from polymat.plan.nest import NestPlan
 from polymat.plan.planscheme import called, inner_atoms, loop_atoms, schemes_of, shared_text
+from polymat.plan.registerblocks import scheme_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.kernelfit import UserKernels
@@ -111,8 +112,7 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
 
 def _calls(plan: Plan, name: str) -> bool:
     """Whether a microkernel computes blocks of a stage in a plan."""
-    part = plan.loops.get(name) if isinstance(plan, TilePlan) else plan
-    return isinstance(part.inner if isinstance(part, MergedPlan) else part, SchemePlan)
+    return scheme_of(plan.part(name)) is not None
 
 
 def is_for_one(scheme: Scheme, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Declare, Id, Literal, Stmt
@@ -19,24 +20,25 @@ def most(extent: Affine, limits: Limits) -> float:
     return max(float(highest.const), 0.0) if highest.is_constant else float("inf")
 
 
-def never(limits: Limits) -> bool:
-    """Memory that is always needed."""
+def unknown(limits: Limits) -> float:
+    """Memory of which nothing is known before a call."""
     del limits
-    return False
+    return inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pad:
     """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes.
 
-    is_spared: whether it takes none at all where the sizes lie between limits.  place: the pad whose memory
-    it has, by its pointer; empty for one with memory of its own.
+    most: how many elements it has at most where the sizes lie between limits: 0 where it takes no memory at
+    all, infinite where that is not known.  place: the pad whose memory it has, by its pointer; empty for one
+    with memory of its own.
     """
 
     array: str
     ctype: str
     bytes: CExpr
-    is_spared: Callable[[Limits], bool] = never
+    most: Callable[[Limits], float] = unknown
     place: str = ""
 
     @property

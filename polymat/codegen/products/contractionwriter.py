@@ -32,7 +32,7 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.endwriter import END, EndWriter
 from polymat.codegen.products.finish import Finish
 from polymat.codegen.products.halfwriter import half_of
-from polymat.codegen.products.packedroom import PackedRoom, packed_pad
+from polymat.codegen.products.packedroom import PackedRoom, packed_pad, spared_where
 from polymat.codegen.products.segments import Segments
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
@@ -133,7 +133,7 @@ class ContractionWriter:
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = (*(starts.functions if starts is not None else ()), *self.alternatives)
         groups = [group for part in parts for group in part.groups if group.dims]
-        tables = [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups]
+        tables = [Pad(group.pad, "ptrdiff_t", group.bytes(), group.most) for group in groups]
         ahead = self.ahead()
         packed = [] if ahead else [packed_pad(self.pad, self.dtype.c, [part._room for part in parts])]
         pads = [*packed, *(pad for part in parts for pad in part.extra_pads), *tables]
@@ -286,14 +286,12 @@ class ContractionWriter:
     @property
     def _room(self) -> PackedRoom:
         """The room for packed operands."""
-        return PackedRoom(self.found, self.plan.blocks, self.shape.suffix, self._is_plain(), self.size)
-
-    def _is_plain(self) -> bool:
-        """Whether small operands are multiplied where they are."""
         found = self.found
-        segments = found.more_columns or found.sums or found.triangle is not None
         steps = (self.step(found.right, found.columns), self.step(found.left, found.depth))
-        return not segments and all(step == Literal("1") for step in steps)
+        in_order = all(step == Literal("1") for step in steps)
+        readers = {"handed": self.finish is not None, "ended": self.ends is not None}
+        spared = spared_where(found, in_order=in_order, **readers)
+        return PackedRoom(found, self.plan.blocks, self.shape.suffix, spared, self.size)
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""

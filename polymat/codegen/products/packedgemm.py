@@ -38,7 +38,7 @@ from polymat.codegen.products.waystext import ways_text
 _TYPES = ("finish", "pieces", "half", "product")
 _SUMS = ("lanesoverdepth", "eight", "column", "row")
 _COPIES = ("transposed", "packing", "windows", "ahead")
-_PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
+_PACKED = (*_COPIES, "triangles", "copiednear", "resulttransposed", "finishrows")
 _LARGE = ("read", "rightinparts", "rotated", "rowsjoined", "scheme")
 _BLOCKED = ("panel", "cutting", "blocked")
 _CALLED = ("small", "multiply")  # what small products run through

@@ -15,9 +15,10 @@ from polymat.codegen.c.render import LINE_WIDTH
 from polymat.product.asked import FACTS
 from polymat.product.formula import Formula
 from polymat.product.formulanames import names
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, COPIED_LEFT, COPIED_RIGHT, PASSING_LEFT
 from polymat.product.ways import (
     ALWAYS_FEW,
+    COPIES_NEAR,
     COPIES_NOTHING,
     LANES_OVER_DEPTH,
     LARGE,
@@ -108,7 +109,7 @@ static inline int _pm_way(const _pm_asked *asked)
 # Extents in one number, so that a compiler does not unroll loops for all that each of them may be.
 _STRAIGHT = f"(m | n | k) < {UNROLLED_EXTENT} && "
 _BELOW = f"(size_t)((m - 1) | (n - 1)) < {UNASKED_EXTENT} && (size_t)(k - 1) < {UNASKED_DEPTH} && "
-_NO_OVERFLOW = "(size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && "
+_NO_OVERFLOW = "(size_t)((m - 1) | (n - 1) | k) < 1 << 14 && "
 
 
 # As above.
@@ -124,7 +125,10 @@ def choices() -> dict[str, object]:
         "COPIES_A": ("", BLOCKED_LEFT),
         "COPIES_B": ("", BLOCKED_RIGHT),
         "COPIES_STRIPS": ("", PASSING_LEFT),
+        "COPIED_LEFT": ("", COPIED_LEFT),
+        "COPIED_RIGHT": ("", COPIED_RIGHT),
         "COPIES_NOTHING": ("", COPIES_NOTHING),
+        "COPIES_NEAR": ("", COPIES_NEAR),
         "IS_LARGE": ("", LARGE),
     }
     texts = {

@@ -1,4 +1,4 @@
-"""Small products whose right operand is copied as a whole, or that are a triangle."""
+"""Small products whose right operand is copied as a whole, or that have a triangle."""
 
 from __future__ import annotations
 
@@ -127,4 +127,4 @@ def test_only_what_fits_is_near(make: Any) -> None:
     shape = "MK" if make is of_the_result else "NK"
     for depth, near in ((most, True), (most + 1, False)):
         sizes = {"M": 5, "N": 5, **dict(zip(shape, (lanes, depth), strict=True))}
-        assert (blocking(found, blocks, sizes).way is Way.RIGHT_COPIED) is near
+        assert (blocking(found, blocks, sizes).way is Way.COPIED_NEAR) is near

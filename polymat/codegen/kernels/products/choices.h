@@ -6,7 +6,7 @@
    takes IS_OVER_DEPTH=along && down + ordered && m && n < lanes && k
    takes IS_TRANSPOSED=rowwise && !along && m && n < lanes && k < small
    takes IS_UNASKED=m + n < 512 && k < small
-   takes IS_NEAR=m && n && width * k <= small  of B */
+   takes IS_NEAR=m && n && (width + rows) * k <= small && place && mirrored  of copies */
 #pragma once
 
 #include "products/family.h"
@@ -46,10 +46,11 @@ static inline int NAME(is_unasked)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdif
     return IS_UNASKED;
 }
 
-/* Whether B is copied as a whole, to where it stays near; extents below a power of two first, so that
-   products of two do not overflow. */
-static inline int NAME(is_near)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t small)
+/* Whether copies stay near; extents below a power of two first, so that products of two do not overflow. */
+static inline int NAME(is_near)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, int place, int mirrored,
+        ptrdiff_t small)
 {
+    enum { rows = ROWS };
     const ptrdiff_t width = (n + LANES - 1) / LANES * LANES;
     return IS_NEAR;
 }

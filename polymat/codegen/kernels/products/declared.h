@@ -7,7 +7,7 @@
 _PM_SHARED __attribute__((noinline)) void NAME(lanes_over_depth)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(column)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(one_row)(const NAME(product) *all);
-_PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
+_PM_SHARED __attribute__((noinline)) void NAME(copied_near)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
         T scale, const NAME(operand) *a, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta,
         const NAME(result) *whole, const NAME(half) *half);
 _PM_SHARED __attribute__((noinline)) void NAME(result_transposed)(const NAME(product) *all);

@@ -8,7 +8,7 @@
 #include "products/blocked.h"
 #include "products/choices.h"
 #include "products/column.h"
-#include "products/copied.h"
+#include "products/copiednear.h"
 #include "products/declared.h"
 #include "products/direct.h"
 #include "products/lanesoverdepth.h"
@@ -46,6 +46,7 @@ static inline _pm_asked NAME(asked_of)(const NAME(product) *all)
             .rowwise = all->a_row == 1,
             .in_order = all->b_column == 1,
             .down = all->b_step == 1,
+            .mirrored = HALVES && all->half.mirror != NULL,
             .runs = NAME(has_runs)(all),
             .handed = all->finish != NULL,
             .ended = ENDS && all->end != NULL,
@@ -123,7 +124,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(general)(const NAME(product) *all
     } else if (way == _PM_WAY_RIGHT_IN_PARTS) {
         _PM_COUNTS(RIGHT_IN_PARTS); /* what is copied is decided there */
         NAME(right_in_parts)(all);
-    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_RIGHT_COPIED) { /* the latter never comes here */
+    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_COPIED_NEAR) { /* the latter never comes here */
         _PM_COUNTS(BLOCKED); /* and so it is here */
         NAME(blocked)(all);
     } else if (way == _PM_WAY_ROW) {

@@ -14,12 +14,12 @@ static inline __attribute__((always_inline)) void NAME(multiply)(NAME(product) a
     if (m <= 0 || n <= 0 || all.row_count <= 0 || all.column_count <= 0)
         return;
     const int is_whole = all.half.place == 0, in_order = all.b_column == 1 || n == 1;
-    const int is_single = all.column_count == 1 && all.depth_count == 1 && all.row_count == 1
-            && all.finish == NULL && (is_whole || all.half.place == 3);
+    const int is_single =
+            all.column_count == 1 && all.depth_count == 1 && all.row_count == 1 && all.finish == NULL;
     const int is_matrix = is_single && is_whole && in_order && all.end == NULL;
-    const int is_small = is_matrix
-            ? n > 1 && NAME(is_unasked)(m, n, k, all.small)
-            : is_single && (is_whole ? !in_order : all.end == NULL) && NAME(is_near)(m, n, k, all.small);
+    const int is_small = is_matrix ? n > 1 && NAME(is_unasked)(m, n, k, all.small)
+                                   : is_single && (is_whole ? !in_order : all.end == NULL)
+                    && NAME(is_near)(m, n, k, all.half.place, all.half.mirror != NULL, all.small);
 #if STRAIGHT
     const int is_constant = __builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k);
 #else
@@ -53,8 +53,8 @@ static inline __attribute__((always_inline)) void NAME(multiply)(NAME(product) a
 #endif
     if (!is_matrix) {
         const NAME(half) half = all.half;
-        _PM_TAKES(RIGHT_COPIED);
-        NAME(small_copied)(m, n, k, all.scale, &a, all.b, all.b_step, all.b_column, all.beta, &to, &half);
+        _PM_COUNTS(COPIED_NEAR); /* what is copied is decided there */
+        NAME(copied_near)(m, n, k, all.scale, &a, all.b, all.b_step, all.b_column, all.beta, &to, &half);
     } else {
         _PM_TAKES(SMALL);
         NAME(small)(m, n, k, all.scale, &a, all.b, all.b_step, all.beta, &to);

@@ -1,0 +1,112 @@
+"""How many rows run together, by what they share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import polymat as pm
+from polymat import Complex, Double, Function, Int, Interval, Matrix, Op, Variable, Vector
+from polymat.graph.aligned import Member
+from polymat.graph.group import Group
+from polymat.graph.stage import Stage
+from polymat.machine.known import HASWELL, ZEN5
+from polymat.plan.loops import LoopPlan
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.register import (
+    ADDENDS,
+    ROLLING_ROWS,
+    ROWS_COMPLEX,
+    ROWS_REDUCED,
+    ROWS_UPDATED,
+    compares_computed,
+    in_rows,
+    side_by_side,
+    unrolled,
+)
+from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
+
+A, B, x = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, M]), Vector(Double, "x", [K])
+ROWS, SUMMED = [(i, upto(M))], [(k, upto(K))]
+
+
+def planned(output: Any) -> tuple[Stage, LoopPlan]:
+    """The one stage of an output, and its loops with nothing unrolled."""
+    built = pipeline(output)
+    stage = built.stages[-1]
+    plan = plan_stage(Group((stage.name,)), stage, built.context)
+    assert isinstance(plan, LoopPlan)
+    return stage, replace(plan, unroll=1, addends=1, lanes=1, terms=False)
+
+
+def stencil(*rows: int) -> Any:
+    """A sum of rows beside each point."""
+    image = pm.Image(Double, "image", [M, N])
+    made = Function(([i, j], [Interval(Int, 2, M - 3), Interval(Int, 0, N - 1)]), Double, "y")
+    first, *others = (image(i + row, j) for row in rows)
+    made.defn = [sum(others, first)]
+    return made
+
+
+def test_sums_side_by_side_fill_half_of_the_registers() -> None:
+    stage, plan = planned(total("y", ROWS, SUMMED, A(i, k) * x(k)))
+    assert plan.kind == "reduce"
+    assert unrolled(stage, plan).unroll == ROWS_REDUCED
+
+
+def test_complex_sums_take_twice_the_registers() -> None:
+    Z, z = Matrix(Complex, "Z", [M, K]), Vector(Complex, "z", [K])
+    stage, plan = planned(total("y", ROWS, SUMMED, Z(i, k) * z(k), dtype=Complex))
+    assert unrolled(stage, plan).unroll == ROWS_COMPLEX
+
+
+def test_rows_in_memory_are_added_to_several_times_at_once() -> None:
+    result = [(i, upto(M)), (j, upto(N))]
+    stage, plan = planned(total("C", result, SUMMED, A(i, k) * Matrix(Double, "E", [K, N])(k, j)))
+    row = replace(plan, kind="row")
+    assert (unrolled(stage, row).unroll, unrolled(stage, row).addends) == (ROWS_UPDATED, ADDENDS)
+
+
+def test_what_is_computed_before_it_is_compared_fills_rows_of_terms() -> None:
+    stage, plan = planned(total("y", ROWS, SUMMED, A(i, k) * x(k), op=Op.Max, init=-1e300))
+    assert compares_computed(stage)
+    assert unrolled(stage, replace(plan, kind="reduce")).terms
+    plain, loops = planned(total("y", ROWS, SUMMED, A(i, k), op=Op.Max, init=-1e300))
+    assert not compares_computed(plain)
+    assert not unrolled(plain, loops).terms
+
+
+def test_maps_and_recurrences_are_left_alone() -> None:
+    stage, plan = planned(stencil(-1, 1))
+    assert unrolled(stage, plan) is plan
+
+
+@pytest.mark.parametrize(
+    ("rows", "shares"), [((-1, 0), True), ((-1, 1), False), ((-1, 0, 1), True), ((0,), False)]
+)
+def test_rows_run_together_where_neighbours_read_the_same(rows: tuple[int, ...], shares: bool) -> None:
+    stage, plan = planned(stencil(*rows))
+    assert in_rows(stage, plan, ZEN5, "i").unroll == (ROLLING_ROWS if shares else 1)
+    assert in_rows(stage, plan, ZEN5, "i").lanes == ZEN5.lanes(8)
+    narrow = in_rows(stage, replace(plan, parallel=None), HASWELL, "i")
+    assert (narrow.unroll, narrow.lanes) == (ROLLING_ROWS if shares else 1, 1)
+    assert in_rows(stage, plan, ZEN5, "j").unroll == 1
+
+
+def test_sums_have_vectors_of_the_machine() -> None:
+    stage, plan = planned(total("y", ROWS, SUMMED, A(i, k) * x(k)))
+    assert in_rows(stage, plan, HASWELL, None).lanes == HASWELL.lanes(8)
+
+
+def test_blocks_run_along_the_first_dimension_that_shares() -> None:
+    b = Variable(Int, "b")
+    planes = pm.Image(Double, "planes", [K, M, N])
+    made = Function(([b, i, j], [upto(K), Interval(Int, 1, M - 2), upto(N)]), Double, "y")
+    made.defn = [planes(b, i - 1, j) + planes(b, i, j)]
+    stage, _ = planned(made)
+    member = Member(stage.name, ("b", "i", "j"), ((0, 0),) * 3)
+    assert side_by_side(stage, member, [member]) == 1
+    wide = Member("other", ("b", "i", "j"), ((1, 0), (0, 0), (0, 0)))
+    assert side_by_side(stage, member, [member, wide]) == 0

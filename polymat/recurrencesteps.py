@@ -10,11 +10,10 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
-from polymat.product.scheme import Scheme
-from polymat.product.schemetext import read_scheme
 from polymat.rewrite.sliced import Prices, in_slices
 from polymat.rewrite.timebands import Followed, in_bands
 from polymat.steps import Job, inline
+from polymat.tilesize.namedgroups import alternatives, schemes_among
 
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -37,8 +36,9 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences slice by slice where that pays."""
     asked = job.request
-    schemes = ((name, read_scheme(text)) for name, text in asked.options.schemes.items())
-    looped = {name: scheme.dims for name, scheme in schemes if isinstance(scheme, Scheme)}
+    texts = ((name, alternatives(text)) for name, text in asked.options.schemes.items())
+    given = {name: [scheme.dims for scheme in schemes_among(each)] for name, each in texts}
+    looped = {name: frozenset.intersection(*each) for name, each in given.items() if each}
     prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
     return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), looped=looped)
 

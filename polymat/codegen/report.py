@@ -168,8 +168,12 @@ class Report:
 
     @property
     def schemes(self) -> dict[str, str]:
-        """The schemes of all groups that have one: `Options(scheme=...)` takes them back."""
-        return {name: text for group in self.groups for name, text in group.scheme.items()}
+        """The schemes of all groups that have one: `Options(scheme=...)` takes them back.
+
+        A stage that has others in other sections, at the first step say, has all of them: `[...] | [...]`.
+        """
+        pairs = [(name, text) for group in self.groups for name, text in group.scheme.items()]
+        return {name: " | ".join(dict.fromkeys(t for n, t in pairs if n == name)) for name, _ in pairs}
 
     def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
         """This report with the way that each product takes at some sizes on so many threads.

@@ -18,8 +18,14 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.product.kernelfit import UserKernels
 from polymat.product.matching import contraction_of
 from polymat.product.scheme import Scheme
-from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.namedgroups import counting, misfit_of_group
+from polymat.product.schemetext import Misfit
+from polymat.tilesize.namedgroups import (
+    all_counting,
+    alternatives,
+    counting,
+    misfit_of_group,
+    schemes_among,
+)
 from polymat.tilesize.schemeplanner import (
     is_modelled,
     plan_loops,
@@ -61,9 +67,9 @@ class SchemePlanner:
         self.pipeline, self.machine, self.assumed, self.given = pipeline, machine, assumed, given
         self.options, self.plain, self.threads = options, replace(options, scheme=()), threads
         self.texts, self.products = options.schemes, products_of(pipeline, options.schemes, assumed)
-        self.schemes = {name: read_scheme(text) for name, text in self.texts.items()}
-        named = {name: scheme.fused for name, scheme in self.schemes.items() if isinstance(scheme, Scheme)}
-        self._within_others = {each for name, fused in named.items() for each in fused if each != name}
+        self.schemes = {name: [*schemes_among(alternatives(text))] for name, text in self.texts.items()}
+        named = ((name, scheme.fused) for name, every in self.schemes.items() for scheme in every)
+        self._within_others = {each for name, fused in named for each in fused if each != name}
         self.user = UserKernels.of(options.microkernels, pipeline)
         self._modelled: dict[str, SchemePlan] = {}
 
@@ -75,7 +81,7 @@ class SchemePlanner:
         """The plan of such a stage; usual: that around register blocks, which a scheme may say as well."""
         stage, context = self.pipeline.stage(name), self.pipeline.context
         if name in self.texts:
-            given = self.texts[name]
+            given = counting((name,), self.texts)[name]
             return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage), self.user)
         return self.modelled(name)
 
@@ -146,8 +152,7 @@ class SchemePlanner:
         return frozenset(name for name in self.texts if any(map(says_more, self._readable([name]))))
 
     def _readable(self, stages: Sequence[str]) -> list[Scheme]:
-        found = (self.schemes.get(name) for name in stages)
-        return [scheme for scheme in found if isinstance(scheme, Scheme)]
+        return [scheme for name in stages for scheme in self.schemes.get(name, ())]
 
     def reorders(self, stages: Sequence[str]) -> bool:
         """Whether a scheme of one of them may have its tiles in another order than that of the stages."""
@@ -168,15 +173,14 @@ class SchemePlanner:
 
     def is_named(self, stages: Sequence[str]) -> bool:
         """Whether some stages are those that a scheme of one of them names."""
-        found = ((name, self.schemes[name]) for name in self.asked(stages))
-        return any(isinstance(one, Scheme) and {*one.fused, name} == {*stages} for name, one in found)
+        found = ((name, one) for name in self.asked(stages) for one in self.schemes[name])
+        return any({*one.fused, name} == {*stages} for name, one in found)
 
     def _refused(self, stages: Sequence[str]) -> Refused | None:
         """Why several stages are no group, where the scheme of one of them names others."""
-        for name in self.asked(stages):
-            scheme = self.schemes[name]
-            wrong = misfit_of_group(stages, name, scheme) if isinstance(scheme, Scheme) else None
-            if wrong is not None and len(stages) > 1:
+        for name, texts in all_counting(stages, self.texts).items():
+            wrong = [misfit_of_group(stages, name, scheme) for scheme in schemes_among(texts)]
+            if len(stages) > 1 and wrong and all(wrong):
                 return Refused(f"the scheme of {name} names the stages that it shares loops with")
         return None
 
@@ -194,17 +198,18 @@ class SchemePlanner:
         tiles = [plan for plan in plans if isinstance(plan, TilePlan)]
         plans += [each for plan in tiles for each in by_level(plan)]
         plans += [turned(plan) for plan in plans if isinstance(plan, TilePlan) and not plan.rolling]
-        texts = [(name, self.texts[name]) for name in self.asked(stages)]
-        return [plan for plan in plans if all(says(plan, *each) for each in texts)]
+        texts = all_counting(stages, self.texts)
+        return [p for p in plans if all(any(says(p, n, t) for t in each) for n, each in texts.items())]
 
     def _alone(self, name: str) -> Plan | None:
         """The plan of a stage by itself in the loops of its scheme; None where that is for other stages."""
-        scheme = self.schemes.get(name)
-        if not isinstance(scheme, Scheme) or not is_for_one(scheme, name):
-            return None
         stage = self.pipeline.stage(name)
-        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed, self.user)
-        return None if isinstance(found, Misfit) else found
+        for scheme in schemes_among(all_counting((name,), self.texts)[name]):
+            if is_for_one(scheme, name):
+                found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed, self.user)
+                if not isinstance(found, Misfit):
+                    return found
+        return None
 
     def heeding(self, plans: Iterable[Plan]) -> list[Plan]:
         """Those plans of a group that do what schemes say, tiles with the loops within them; else all."""
@@ -220,9 +225,9 @@ class SchemePlanner:
         return plan if isinstance(found, Misfit) else found
 
     def _is_given(self, name: str) -> bool:
-        scheme = self.schemes.get(name)
-        tiled = isinstance(scheme, Scheme) and (scheme.fused or is_tiled(scheme))
-        if name not in self.texts or tiled or name in self._within_others:
+        if name not in self.texts or name in self._within_others:
+            return False
+        if any(scheme.fused or is_tiled(scheme) for scheme in self.schemes[name]):
             return False
         return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
 

@@ -23,12 +23,13 @@ from polymat.product.kernelfit import UserKernels
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import other_vectors, tiled_loops
-from polymat.tilesize.namedgroups import misfit_of_group
+from polymat.tilesize.namedgroups import alternatives, misfit_of_group, schemes_among
 from polymat.tilesize.schemeplanner import misfit_error, plan_loops, plan_merged
 from polymat.tilesize.schemetiles import (
     is_for_one,
     misfit_of_plan,
     products_of,
+    says,
     sizes_by_schemes,
     with_inner_loops,
 )
@@ -100,8 +101,8 @@ def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
 
 def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:
     """Say which microkernel no scheme calls, and which has the name of another one or of an array."""
-    schemes = map(read_scheme, options.schemes.values())
-    called = {scheme.kernel for scheme in schemes if isinstance(scheme, Scheme)}
+    texts = (each for text in options.schemes.values() for each in alternatives(text))
+    called = {scheme.kernel for scheme in schemes_among(texts)}
     taken = {name}
     for each in planned if options.microkernels else ():
         taken |= {*each.pipeline.extents, *(size.name for size in each.pipeline.sizes)}
@@ -143,7 +144,7 @@ def _check_schemes(
     for each in planned:
         for name in each.plan.group.stages:
             by_stage.setdefault(name, []).append(each)
-    for name in options.schemes:
+    for name, text in options.schemes.items():
         if name not in by_stage:
             near = difflib.get_close_matches(name, by_stage, 1) or sorted(by_stage)[:_MOST_NAMED]
             raise OptionError(
@@ -152,17 +153,25 @@ def _check_schemes(
                 hint=f"explain() lists the stages, {', '.join(near)} among them",
             )
         found = by_stage[name]  # several sections may have a stage, one with such loops is enough
-        every = (_misfit(each, name, options, estimates, machine) for each in found)
-        wrong = [misfit for misfit in every if misfit is not None]
-        if len(wrong) == len(found):
-            raise misfit_error(found[-1].pipeline.stage(name), wrong[-1])
+        for one in alternatives(text):
+            every = (_misfit(each, name, one, options, estimates, machine) for each in found)
+            wrong = [misfit for misfit in every if misfit is not None]
+            if len(wrong) == len(found):
+                raise misfit_error(found[-1].pipeline.stage(name), wrong[-1])
 
 
 def _misfit(
-    found: Planned, name: str, options: Options, estimates: Mapping[str, int], machine: Machine
+    found: Planned,
+    name: str,
+    text: str,
+    options: Options,
+    estimates: Mapping[str, int],
+    machine: Machine,
 ) -> Misfit | None:
     """Why a stage has no such loops; those of contractions were checked when they were planned."""
-    plan, text = found.plan, options.schemes[name]
+    plan = found.plan
+    if says(plan, name, text):
+        return None
     products = products_of(found.pipeline, options.schemes, estimates)
     wanted, every = (
         sizes_by_schemes(plan.members, each, products) for each in ({name: text}, options.schemes)

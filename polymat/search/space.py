@@ -30,7 +30,7 @@ from polymat.search.moves import (
 )
 from polymat.search.schememoves import block_slowdown, by_scheme, moving_seconds, other_scheme
 from polymat.steps import Job, Level
-from polymat.tilesize.schemetiles import heeds, misfit_of_plan
+from polymat.tilesize.schemetiles import heeds
 
 _FROM, _BEHIND = position("folds"), position("runtime")
 NEAR, CALLED = 2.0, 10.0  # times the default's prediction: what is tried, and that with other libraries
@@ -76,7 +76,7 @@ class Space:
         plans = [self.ways(()).plan(group) for group in self.default.groups]
         asked = [(plan, name) for plan in plans for name in plan.group.stages if name in options.schemes]
         given = {name: options.schemes[name] for _, name in asked}
-        return {name: given[name] for plan, name in asked if misfit_of_plan(plan, name, given[name]) is None}
+        return {name: given[name] for plan, name in asked if heeds(plan, {name: given[name]})}
 
     def schedule(self, choice: Selection) -> Schedule:
         """The schedule that carries a choice out."""

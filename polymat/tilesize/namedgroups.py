@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
+
+_BETWEEN = re.compile(r"(?<=\])\s*\|\s*(?=\[)")  # schemes of one stage
 
 
 def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit | None:
@@ -18,19 +21,40 @@ def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit 
     return Misfit(f"{name} {with_whom}, not with {', '.join(sorted(scheme.fused))}", hint)
 
 
+def alternatives(text: str) -> tuple[str, ...]:
+    """The schemes that a stage is given, `[...] | [...]`: one for each of its sections that has others."""
+    return tuple(_BETWEEN.split(text))
+
+
 def counting(stages: Sequence[str], texts: Mapping[str, str]) -> dict[str, str]:
+    """The schemes that count in a group, by stage: of several of a stage the first one."""
+    return {name: each[0] for name, each in all_counting(stages, texts).items()}
+
+
+def all_counting(stages: Sequence[str], texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The schemes that count in a group, by stage: where one names just this group, none that names another.
 
     A stage of several sections may share its loops in each of them with others, or with none: force(t) with
     pull(t) at the first step, with pull(t) and v(t), whose scheme says so, at all others.
     """
-    found = {name: texts[name] for name in stages if name in texts}
-    read = ((name, read_scheme(text)) for name, text in found.items())
-    schemes = {name: scheme for name, scheme in read if isinstance(scheme, Scheme)}
-    elsewhere = {name for name, scheme in schemes.items() if _is_of_another(stages, name, scheme)}
-    if not any(scheme.fused for name, scheme in schemes.items() if name not in elsewhere):
-        return found
-    return {name: text for name, text in found.items() if name not in elsewhere}
+    found = {name: alternatives(texts[name]) for name in stages if name in texts}
+    here = {
+        name: tuple(t for t in each if not _is_elsewhere(stages, name, t)) for name, each in found.items()
+    }
+    if any(scheme.fused for each in here.values() for scheme in schemes_among(each)):
+        return {name: each for name, each in here.items() if each}
+    return {name: here[name] or each for name, each in found.items()}
+
+
+def schemes_among(texts: Iterable[str]) -> Iterator[Scheme]:
+    """Those of some texts that are schemes."""
+    for found in map(read_scheme, texts):
+        if isinstance(found, Scheme):
+            yield found
+
+
+def _is_elsewhere(stages: Sequence[str], name: str, text: str) -> bool:
+    return any(_is_of_another(stages, name, scheme) for scheme in schemes_among([text]))
 
 
 def _is_of_another(stages: Sequence[str], name: str, scheme: Scheme) -> bool:

@@ -24,7 +24,7 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
-from polymat.tilesize.namedgroups import counting, misfit_of_group
+from polymat.tilesize.namedgroups import all_counting, counting, misfit_of_group
 from polymat.tilesize.schemeplanner import is_modelled, plan_part
 
 _BLOCKS = "Call of a microkernel is for sums of products of two arrays over boxes"
@@ -73,8 +73,8 @@ def says(plan: Plan, name: str, text: str) -> bool:
 
 def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:
     """Whether a plan of a group does what schemes of its stages say."""
-    texts = counting(plan.group.stages, schemes)
-    return all(misfit_of_plan(plan, name, text) is None for name, text in texts.items())
+    texts = all_counting(plan.group.stages, schemes)
+    return all(any(misfit_of_plan(plan, name, t) is None for t in each) for name, each in texts.items())
 
 
 def fitting(plans: Sequence[Plan], schemes: Mapping[str, str], products: Container[str]) -> Sequence[Plan]:

@@ -12,7 +12,8 @@ from benchmarks.npbench import PROGRAMS
 from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
 from polymat.codegen.program import Program
 from polymat.rewrite import sliced
-from polymat.tilesize.namedgroups import counting
+from polymat.tilesize.namedgroups import all_counting, alternatives, counting
+from tests.differential.random_states import random_states
 from tests.fixed import compiled_levels, own_c, report_text
 from tests.rewrite.test_sliced import eliminated
 
@@ -24,14 +25,37 @@ def without_remarks(asked: dict[str, Any], options: Options) -> str:
     return re.sub(r"/\*.*?\*/", "", own_c(program), flags=re.DOTALL)
 
 
+def explained(said: str) -> dict[str, str]:
+    """All schemes that a report says, as `explain().schemes` has them."""
+    pairs = re.findall(r"^  scheme of (\w+): (\[.*\])$", said, re.MULTILINE)
+    return {name: " | ".join(dict.fromkeys(text for n, text in pairs if n == name)) for name, _ in pairs}
+
+
 @pytest.mark.parametrize("name", ["nbody", "cavity_flow"])
 def test_what_is_explained_of_all_sections_is_taken_back(name: str) -> None:
     """A stage shares its loops with others at some steps, and with none at the first one."""
     made = next(program for program in PROGRAMS if program.name == name).build()
     asked: dict[str, Any] = {"outputs": made.outputs, "inputs": made.inputs, "constraints": made.constraints}
-    told = re.findall(r"^  scheme of (\w+): (\[.*\])$", report_text(**asked), re.MULTILINE)
-    assert len(dict(told)) < len(told), "no stage is one of several sections"
-    assert without_remarks(asked, Options(scheme=dict(told))) == without_remarks(asked, Options())
+    said = report_text(**asked)
+    told = explained(said)
+    assert len(told) < said.count("  scheme of "), "no stage is one of several sections"
+    assert without_remarks(asked, Options(scheme=told)) == without_remarks(asked, Options())
+
+
+def test_a_stage_has_several_schemes_where_its_sections_have_others() -> None:
+    """Threads share its rows at the first step, and its columns at all others."""
+    asked: dict[str, Any] = {"outputs": random_states(15).outputs}
+    options: dict[str, Any] = {"threads": 2, "parallel_threshold": 0}
+    told = explained(report_text(**asked, options=Options(**options)))
+    (name,) = (stage for stage, text in told.items() if " | " in text)
+    by_default = without_remarks(asked, Options(**options))
+    assert without_remarks(asked, Options(**options, scheme=told)) == by_default
+    assert without_remarks(asked, Options(**options, scheme={name: told[name]})) == by_default
+    one = told[name].split(" | ")[-1]
+    assert without_remarks(asked, Options(**options, scheme={**told, name: one})) != by_default
+    # Each of them has to be some section's.
+    with pytest.raises(OptionError, match=rf"scheme\['{name}'\] does not fit: "):
+        compiled_levels(**asked, options=Options(**options, scheme={name: f"{one} | [R(i), R(k)]"}))
 
 
 def test_the_scheme_that_names_a_group_counts_there() -> None:
@@ -49,6 +73,21 @@ def test_the_scheme_that_names_a_group_counts_there() -> None:
     assert [*counting(("force", "w"), texts)] == ["force", "w"]
     within = {**texts, "pull": "[R(j), R(i), V(i)]"}
     assert [*counting(("pull", "force"), within)] == ["pull", "force"]
+
+
+def test_of_several_schemes_of_a_stage_those_for_the_group_count() -> None:
+    alone, other, seq = "[Par(i), R(i)]", "[Par(j), R(i), R(j)]", "[R(i), R(j), R(k), seq(i: 6 | 5)]"
+    assert alternatives(f"{alone} | {other}|{seq}") == (alone, other, seq)
+    assert alternatives("[R(i) | [R(j)]") == ("[R(i) | [R(j)]",)
+    texts = {"u": f"{alone} | {other}", "v": f"[fuse(u), T(i, 8)] | {alone}"}
+    assert all_counting(("u", "v"), texts) == {"v": ("[fuse(u), T(i, 8)]",)}
+    assert all_counting(("v",), texts) == {"v": (alone,)}
+    assert all_counting(("u",), texts) == {"u": (alone, other)}
+    assert counting(("u",), texts) == {"u": alone}
+    # Where all are for others, these say what is wrong.
+    assert (
+        all_counting(("v",), {"v": "[fuse(u), T(i, 8)] | [fuse(w), T(i, 8)]"})["v"][0] == "[fuse(u), T(i, 8)]"
+    )
 
 
 def test_schemes_of_one_section_that_name_two_groups_are_refused() -> None:
@@ -70,7 +109,7 @@ def test_slices_are_asked_for_by_schemes_without_their_dimension(
     monkeypatch.setattr(sliced, "CLEARLY", 1e9)
     asked: dict[str, Any] = {"outputs": eliminated()}
     said = report_text(**asked, options=Options(threads=threads))
-    told = dict(re.findall(r"^  scheme of (\w+): (\[.*\])$", said, re.MULTILINE))
+    told = explained(said)
     assert "w slice by slice along z" in said
     by_default = without_remarks(asked, Options(threads=threads))
     assert without_remarks(asked, Options(threads=threads, scheme=told)) == by_default

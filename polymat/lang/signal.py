@@ -79,17 +79,18 @@ class SignalAlgebra(Source):
                 at=caller_location(),
                 hint=f"{self.label}({shown(index)}) in a definition; a slice {self.label}[a:b] is a signal",
             )
-        return strided(self, stride_of(self, index, self.shape[-1]), f"{self.label}[{slice_text(index)}]")
+        text = f"{self.label}[{slice_text(index)}]"
+        return strided(self, stride_of(self, index, samples_of(self, text)), text)
 
     def down(self, factor: SupportsIndex) -> SignalResult:
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
         d = positive_factor("down", factor)
-        length = (self.shape[-1] + (d - 1)).floordiv(d)
+        length = (samples_of(self, "down") + (d - 1)).floordiv(d)
         return strided(self, SliceStride(Affine(), d, length), f"{self.label}.down({d})")
 
     def up(self, factor: SupportsIndex) -> SignalResult:
         """The samples with `factor` - 1 zeros after each, of length N * u."""
-        u = positive_factor("up", factor)
+        u, length = positive_factor("up", factor), samples_of(self, "up")
 
         def value(*at: Variable) -> list[CaseEntry]:
             *before, i = at
@@ -97,19 +98,20 @@ class SignalAlgebra(Source):
 
         text = f"{self.label}.up({u})"
         if u == 1:
-            return strided(self, SliceStride(Affine(), 1, self.shape[-1]), text)
-        stage = pointwise(Stuffed, (self,), (*self.shape[:-1], self.shape[-1].scale(u)), value, text)
+            return strided(self, SliceStride(Affine(), 1, length), text)
+        stage = pointwise(Stuffed, (self,), (*self.shape[:-1], length.scale(u)), value, text)
         stage.origin, stage.factor = self, u
         return stage
 
-    def _check_single(self, method: str) -> None:
-        """Refuse several channels."""
+    def _length(self, method: str) -> Affine:
+        """The number of samples of a single channel."""
         if self.rank > 1:
             raise ShapeError(
                 f"{method}: {described(self)} has several channels",
                 at=caller_location(),
                 hint="one channel is a Signal of a length alone",
             )
+        return samples_of(self, method)
 
     def fir(self, taps: Any, mode: str = "valid") -> SignalResult:
         """Filter with T taps h: a Vector, a Signal, or numbers in a list or an array.
@@ -121,15 +123,15 @@ class SignalAlgebra(Source):
 
         Up to 64 taps that are numbers are written out as constants.
         """
+        samples_of(self, "fir")
         stage: SignalResult = fir(MAKERS, self, taps, mode)
         return stage
 
     def interp_fft(self, factor: SupportsIndex) -> SignalResult:
         """Band-limited interpolation to N * u samples, as `scipy.signal.resample(x, N * u)`."""
         u = positive_factor("interp_fft", factor)
-        self._check_single("interp_fft")
-        text = f"{self.label}.interp_fft({u})"
-        stage: SignalResult = resampled(MAKERS, self, self.shape[-1].scale(u), (), text, True)
+        length, text = self._length("interp_fft").scale(u), f"{self.label}.interp_fft({u})"
+        stage: SignalResult = resampled(MAKERS, self, length, (), text, True)
         return stage
 
     def resample(self, length: Any) -> SignalResult:
@@ -137,21 +139,21 @@ class SignalAlgebra(Source):
 
         length: an integer, or affine in the sizes; which of the lengths is larger must not depend on these.
         """
-        self._check_single("resample")
+        before = self._length("resample")
         wanted = as_affine(length, caller_location())
         if wanted.is_constant and wanted.const < 1:
             raise ShapeError(
                 f"resample: the length is positive, got {wanted}, of {described(self)}", at=caller_location()
             )
-        if self.shape[-1] == Affine():
+        if before == Affine():
             raise ShapeError(f"resample: {described(self)} has no samples", at=caller_location())
         parameters = size_parameters(length) if isinstance(length, Expr) else ()
-        text, more = f"{self.label}.resample({wanted})", grows(self.shape[-1], wanted)
+        text, more = f"{self.label}.resample({wanted})", grows(before, wanted)
         stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
-        grown = not self.shape[-1].is_constant and wanted.evaluate(dict.fromkeys(wanted.names(), 0)) > 0
+        grown = not before.is_constant and wanted.evaluate(dict.fromkeys(wanted.names(), 0)) > 0
         if more and grown:  # from no samples at all
             leaves: dict[str, Expr] = {p.name: p for p in merged_sizes(self)}
-            stage.requires = (Condition(index_expression(self.shape[-1], leaves), ">=", 1),)
+            stage.requires = (Condition(index_expression(before, leaves), ">=", 1),)
         return stage
 
 
@@ -229,6 +231,15 @@ def _elementwise(op: str, left: Any, right: Any) -> SignalResult:
         check_same_shape(text, one, other)
     made: SignalResult = lifted(lambda a, b: binary(op, a, b), (one, other), f"({text})")
     return made
+
+
+def samples_of(source: Source, operation: str) -> Affine:
+    """The number of samples of a signal; refuses a single number, as `x.max()` is one."""
+    if source.rank:
+        return source.shape[-1]
+    raise ShapeError(
+        f"{operation}: {source.label} is a single number and has no samples", at=caller_location()
+    )
 
 
 def positive_factor(method: str, value: Any, what: str = "the factor") -> int:

@@ -30,7 +30,7 @@ from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import is_number, shown
 from polymat.lang.recursivefilters import direct_form, sections
-from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, strided
+from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, samples_of, strided
 from polymat.lang.slicing import SliceStride
 from polymat.lang.types import Double, real_part
 from polymat.lang.windows import firwin
@@ -208,6 +208,7 @@ def sosfilt(sos: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1) -> An
 def _channels(x: Any, function: str) -> Source:
     """A signal of any number of channels, a vector, or rows that are transformed one by one."""
     if isinstance(x, SignalAlgebra):
+        samples_of(x, function)
         return x
     return _plain(x, function) if isinstance(x, Source) and x.rank == 2 else _rank_one(x, function)
 
@@ -229,6 +230,7 @@ def _plain(x: Source, function: str) -> Source:
 
 def _signal(x: Any, function: str) -> SignalAlgebra:
     if isinstance(x, SignalAlgebra):
+        samples_of(x, function)
         return x
     source = _rank_one(x, function)
     return pointwise(SignalResult, (source,), source.shape, lambda i: source(i), source.label)

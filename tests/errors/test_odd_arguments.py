@@ -123,7 +123,7 @@ def odd_values() -> list[Any]:
         int,
         slice(None),
     ]
-    return [*numbers, *arrays, *others, Double, i, N, i * 1.5, I, inside, A, x, s, image, z, Op.Sum]
+    return [*numbers, *arrays, *others, Double, i, N, i * 1.5, I, inside, A, x, s, s.max(), image, z, Op.Sum]
 
 
 def replaced(function: Any, given: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:

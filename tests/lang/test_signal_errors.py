@@ -48,6 +48,24 @@ s[3]
 LangError: s[3] is a single sample
 hint: s(3) in a definition; a slice s[a:b] is a signal
 
+s.max()[::2]
+ShapeError: s.max()[::2]: s.max() is a single number and has no samples
+
+s.max().fir([1.0, 2.0])
+ShapeError: fir: s.max() is a single number and has no samples
+
+s.max().down(2)
+ShapeError: down: s.max() is a single number and has no samples
+
+s.max().up(2)
+ShapeError: up: s.max() is a single number and has no samples
+
+pm.rfft(s.max())
+ShapeError: rfft: s.max() is a single number and has no samples
+
+s.max().resample(4)
+ShapeError: resample: s.max() is a single number and has no samples
+
 s[i:]
 LangError: the slice bound i of s depends on a variable
 hint: index s in a definition, as s(i)

@@ -18,6 +18,7 @@ from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.request import Request
+from polymat.runtime.calibration import is_part_of_before
 from polymat.runtime.host import HOST
 from polymat.runtime.settings import settings
 from polymat.runtime.vectors import under_flags
@@ -58,14 +59,18 @@ def request_for(
 
 
 def measured(request: Request) -> Request:
-    """The request with figures of this machine, which are measured now if that was never done."""
-    here = HOST.get()
-    if request.machine.calibration or here.machine or request.options.target != "native":
-        return request
-    if settings().calibrate_mode == "off":
-        return request
-    from polymat.measuring.firstcompile import measure_first  # imported where nobody has measured
+    """The request with figures of this machine, which are measured now if that was never done.
 
-    if not measure_first():
+    What there was no time for is measured on another day.
+    """
+    here, known = HOST.get(), request.machine.calibration
+    if here.machine or request.options.target != "native":
+        return request
+    if (known is not None and not is_part_of_before(known)) or settings().calibrate_mode == "off":
+        return request
+    # Imported where nobody has measured.
+    from polymat.measuring.firstcompile import measure_first, measure_rest
+
+    if not (measure_first() if known is None else measure_rest()):
         return request
     return replace(request, machine=under_flags(here.described(), request.options.compiler_flags))

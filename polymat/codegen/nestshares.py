@@ -7,7 +7,6 @@ from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
     Block,
-    Cast,
     CBinary,
     CCall,
     CExpr,
@@ -21,6 +20,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
+from polymat.codegen.cutranges import in_grid, piece_of
 from polymat.codegen.loops.nestfunction import MOST_PIECES, PIECES, NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
@@ -218,43 +218,21 @@ class Shares:
         """Share the pieces of the range out to the team."""
         kind = "dynamic" if nest.work == "uneven" else "static"
         self.needs.add(MIN_I64)
-        chunk = Id(CHUNK)
-        bounds = [self._bound(nest, at) for at in (chunk, CBinary("+", chunk, Literal("1")))]
-        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *bounds, *self._whole(nest))))
+        ends, chunk = (Id(FIRST), Id(LAST)), Id(CHUNK)
+        laid: tuple[Stmt, ...] = ()
+        rows: tuple[Stmt, ...] = ()
+        if nest.grid is not None:
+            laid, rows, within = in_grid(nest, nest.grid, ends, chunk, self.size, self.needs)
+        else:
+            piece = piece_of(nest.work, nest.block, ends, (chunk, Id(PIECES)), self.needs, nest.balance)
+            within = (*piece, *self._whole(nest))
+        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *within)))
         loop = For(
             CHUNK,
             Literal("0"),
             CBinary("<", chunk, Id(PIECES)),
             Literal("1"),
-            (*scratch.declare(CCall("omp_get_thread_num", ())), call),
+            (*scratch.declare(CCall("omp_get_thread_num", ())), *rows, call),
             (f"omp parallel for num_threads({TEAM}) schedule({kind}, 1)",),
         )
-        return (loop,)
-
-    def _bound(self, nest: NestFunction, position: CExpr) -> CExpr:
-        """Where the piece of that number begins; those of a triangle's rows have the same area."""
-        if nest.balance is not None:
-            suffix, ends = nest.balance
-            self.needs.add(Piece.SHARES)
-            return CCall(f"_pm_share_{suffix}", (ends, Id(FIRST), Id(LAST), position, Id(PIECES)))
-        if nest.work not in ("rising", "falling"):
-            return _cut(nest.block, position)
-        self.needs.add(Piece.MATH)
-        first, last, pieces = Id(FIRST), Id(LAST), Id(PIECES)
-        rising = nest.work == "rising"
-        count = Cast("double", position if rising else CBinary("-", pieces, position))
-        root = CCall("sqrt", (CBinary("/", count, Cast("double", pieces)),))
-        rows = Cast("ptrdiff_t", CBinary("*", Cast("double", CBinary("-", last, first)), root))
-        return CBinary("+", first, rows) if rising else CBinary("-", last, rows)
-
-
-def _cut(block: int, position: CExpr) -> CExpr:
-    """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
-    length: CExpr = CBinary("-", Id(LAST), Id(FIRST))
-    if block == 1:
-        part = CBinary("/", CBinary("*", length, position), Id(PIECES))
-        return CBinary("+", Id(FIRST), part)
-    size = Literal(str(block))
-    blocks = CBinary("/", CBinary("+", length, Literal(str(block - 1))), size)
-    part = CBinary("*", CBinary("/", CBinary("*", blocks, position), Id(PIECES)), size)
-    return CCall(MIN_I64.function, (CBinary("+", Id(FIRST), part), Id(LAST)))
+        return (*laid, loop)

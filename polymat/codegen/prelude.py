@@ -30,6 +30,7 @@ from polymat.codegen.routines.librarylinks import library_text
 from polymat.codegen.signals.filterblocks import FilterShape, filter_text
 from polymat.codegen.signals.recursiveblocks import RecursiveShape, recursive_text
 from polymat.errors import InternalError
+from polymat.product.shares import COPIED, GAIN, LEAST_GRID
 from polymat.userkernel import Microkernel
 
 _N = TypeVar("_N", bound=Need)
@@ -47,6 +48,7 @@ _PIECES = {
     Piece.PLACE: "place",
     Piece.OUTSIDE: "outside",
     Piece.SHARES: "shares",
+    Piece.GRID: "grid",
     Piece.PROGRESS: "progress",
     Piece.TRAILING: "trailing",
     Piece.HALF: "half",
@@ -62,6 +64,9 @@ _PIECES = {
     Piece.CURVE: "curve",
     Piece.CLOCK: "groupclock",
 }
+
+# What the headers of pieces take, where they do.
+_TAKEN = {"grid": {"COPIED": COPIED, "GAIN": GAIN, "LEAST_GRID": LEAST_GRID}}
 
 # Of a piece the header of its larger half, which may be compiled apart: it is the same for all programs.
 _APART = {
@@ -104,7 +109,7 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     if libraries:
         headers.update(kernel_headers("routines"))
     texts = [SHARED] if whole and needs & _APART.keys() else []
-    texts += [kernel_text(header) for header in (*wanted, *beside)]
+    texts += [kernel_text(header, macros=_TAKEN.get(header)) for header in (*wanted, *beside)]
     texts += [prices_text()] if Piece.BLOCKS in needs else []
     texts += [*functions, *_row_texts(needs)]
     texts += [text.whole if whole else text.program for text in _products(needs)]

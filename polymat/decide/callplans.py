@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import prod
+from dataclasses import replace
 
 from polymat.decide.callprices import CallPrices, alike
+from polymat.decide.callshares import across_of, parallel_of
 from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
-from polymat.idiom.call import Axis, Idiom, LibraryCall
-from polymat.idiom.callcosts import SKEW
+from polymat.idiom.call import Idiom
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.libraryroutines import (
@@ -21,7 +21,6 @@ from polymat.idiom.libraryroutines import (
     fft_routine_names,
     routines_called,
     supported,
-    triangle_can_be_cut,
 )
 from polymat.idiom.librarytransforms import can_transform, transform_seconds
 from polymat.idiom.parts import least_of, part_seconds
@@ -33,7 +32,6 @@ from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, TransformPlan
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan
 from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.plain import plan_stage
@@ -80,8 +78,8 @@ class CallPlanner:
             return None
         if loops.kind != "recurrence":
             loops = unrolled(flat, loops)
-        kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
-        parallel = self._parallel(idiom, loops)
+        parallel = parallel_of(idiom, loops, self.sizes, self.threads)
+        kernel = self._instead(stages, flat, idiom, parallel)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
         ratio = self.prices.ratio(idiom, kernel)
         least = self.prices.least(idiom, flat, loops, kernel, ratio)
@@ -143,6 +141,13 @@ class CallPlanner:
         """The time of an operation by register blocks on so many threads, in units of one in loops."""
         seconds = self.prices.kernel_seconds(kernel, self.sizes, threads)
         return self.prices.in_operations(seconds * alike(kernel), product, threads)
+
+    def _instead(
+        self, stages: tuple[str, ...], flat: Stage, idiom: Idiom, parallel: str | None
+    ) -> KernelPlan | None:
+        """The register blocks that stand beside calls, of which threads have the same parts."""
+        kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
+        return None if kernel is None else replace(kernel, across=across_of(idiom, kernel, parallel))
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
         if not self.options.kernels or flat.reads_itself:
@@ -262,39 +267,3 @@ class CallPlanner:
             return False
         others = (stage for stage in self.pipeline.stages if stage.name not in stages)
         return not any(load.source.name in inside for stage in others for load in stage.loads())
-
-    def _parallel(self, idiom: Idiom, loops: LoopPlan) -> str | None:
-        """The dimension whose range threads share: of the batch, or the longer of those that may be cut.
-
-        The loops, which do what no call does, must be such that it may be cut in them, too.
-        """
-        cuts = [self._cuts(call) for call in idiom.calls]
-        common = {dim: even for dim, even in cuts[0].items() if all(dim in other for other in cuts)}
-        if loops.recurrence is not None:
-            flags = zip(idiom.product.dims, loops.recurrence.independent, strict=False)
-            independent = {dim for dim, flag in flags if flag}
-            common = {dim: even for dim, even in common.items() if dim in independent}
-        batch = [dim for axis in idiom.calls[0].batch for dim in axis.dims if dim in common]
-        if batch and self._length(idiom, batch[0]) >= self.threads:
-            return batch[0]
-        even = [dim for dim, flag in common.items() if flag]
-        choice = even or list(common)
-        if not choice:
-            return None
-        first = choice[0]
-        longest = max(choice, key=lambda dim: self._length(idiom, dim))
-        return longest if self._length(idiom, longest) > SKEW * self._length(idiom, first) else first
-
-    def _cuts(self, call: LibraryCall) -> dict[str, bool]:
-        """Dimensions that may be cut, and whether the pieces are alike; outermost of an axis only."""
-        found = {axis.dims[0]: True for axis in call.batch if axis.dims}
-        for cut in call.cuts:
-            axis = call.axis(cut.role)
-            if axis.dims and (cut.pieces == "same" or triangle_can_be_cut(call.routine)):
-                found[axis.dims[0]] = cut.pieces == "same"
-        return found
-
-    def _length(self, idiom: Idiom, dim: str) -> float:
-        axes: list[Axis] = [*idiom.calls[0].batch, *(axis for _, axis in idiom.calls[0].axes)]
-        axis = next(axis for axis in axes if dim in axis.dims)
-        return prod(extent(form, self.sizes) for form in axis.extents[axis.dims.index(dim) :])

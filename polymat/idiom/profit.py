@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.call import Idiom, LibraryCall, Role
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measuredcalls import measured_seconds
 from polymat.idiom.routines import HALF
@@ -30,6 +30,7 @@ STREAM_EFFICIENCY = 0.2
 # Extents of products, beside those that were timed, whose estimated times stand for those of calls.
 _ESTIMATED = (1, 4, 16)
 _REAL = {"float32": 4, "float64": 8}
+_PRODUCT: tuple[Role, ...] = ("m", "n", "k")
 _PRODUCTS = frozenset(("gemm", dtype) for dtype in _REAL)
 
 
@@ -73,7 +74,7 @@ def call_seconds(
         total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads
         measured = measured_seconds(call, model, sizes, threads) if model is not None else None
         if measured is not None:
-            total += measured * _whole_ratio(call, sizes, threads, model)
+            total += measured * _whole_ratio(call, sizes, threads, model, machine)
             continue
         batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
@@ -84,15 +85,25 @@ def call_seconds(
 
 
 def _whole_ratio(
-    call: LibraryCall, sizes: Mapping[str, int], threads: int, model: LibraryModel | None
+    call: LibraryCall, sizes: Mapping[str, int], threads: int, model: LibraryModel | None, machine: Machine
 ) -> float:
-    """By what a product of matrices takes longer than predicted, as those did that were timed as a whole."""
-    ratios = library_ratios(model, call.dtype.dtype) if model and is_whole_product(call) else None
-    if ratios is None:
-        return 1.0
-    m, n, k = (call.axis(role).length(sizes) for role in ("m", "n", "k"))
+    """By what a product of matrices takes longer than predicted, as those did that were timed as a whole.
+
+    Of another routine by what sharing costs products that are as large, or where none were timed, by what the
+    peak of all threads is less than as many times that of one: no thread computes as fast as one alone.
+    """
+    dtype = real_part(call.dtype)
+    ratios = library_ratios(model, dtype.dtype) if model and call.row.level == 3 else None
     batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
-    return ratios.at((m, n, k), threads if batch < threads else 1)
+    if ratios is None:
+        if threads == 1 or call.row.level < 3:
+            return 1.0
+        return max(1.0, threads * machine.peak_flops(dtype.size, 1) / machine.peak_flops(dtype.size, threads))
+    lengths = {role: axis.length(sizes) for role, axis in call.axes}
+    longest = max(lengths.values(), default=1.0)
+    extents = tuple(lengths.get(role, longest) for role in _PRODUCT)
+    shared = ratios.at(extents, threads if batch < threads else 1)
+    return shared if is_whole_product(call) else max(1.0, shared / ratios.at(extents, 1))
 
 
 def is_whole_product(call: LibraryCall) -> bool:

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from polymat.errors import ToolchainError
 from polymat.machine.calibrate import LEVELS, Calibration
 from polymat.machine.kernelstate import others_seconds, was_forked
 from polymat.machine.model import Machine
@@ -25,7 +26,9 @@ from polymat.runtime.calibration import (
     calibration_path,
     failed_lately,
     failure_path,
+    is_part_of_before,
     keep_failure,
+    missing_parts,
     store_calibration,
     stored_calibration,
 )
@@ -110,10 +113,62 @@ def _measure(path: Path) -> None:
     whole = _with_products(measured, begin + _SECONDS)
     store_calibration(whole)
     failure_path().unlink(missing_ok=True)
-    missing = [name for name, found in (("loops", whole.vectors), ("products", whole.products)) if not found]
-    if missing:
+    _tell_missing(whole)
+
+
+def measure_rest() -> bool:
+    """Measure what a calibration of another day found no time for; tell whether there is more now."""
+    path, stored = calibration_path(), stored_calibration()
+    if path in _asked or stored is None or not missing_parts(stored):
+        return False
+    _asked.add(path)
+    try:
+        if not _may_measure():
+            return False
+        find_compiler()
+        with bucket_lock(path.with_suffix(".lock"), _WAIT_SECONDS) as locked:
+            known = stored_calibration()
+            if locked and known is not None and is_part_of_before(known):
+                _measure_rest(known, path)
+        return stored_calibration() != stored
+    except Exception as error:  # what is known does
+        _log.debug("not calibrated further: %s: %s", type(error).__name__, error)
+        return False
+
+
+def _measure_rest(known: Calibration, path: Path) -> None:
+    parts = " and ".join(missing_parts(known))
+    where = f"kept in {path} (POLYMAT_CALIBRATE=off refuses)"
+    tell_user("calibrate", f"measuring {parts}, for which there was no time before; {where}")
+    store_calibration(known)  # before the work, which is not begun again that day whatever becomes of it
+    end, whole = time.perf_counter() + _SECONDS, known if known.vectors else _with_loops(known)
+    whole = whole if known.products else _with_products(whole, end)
+    store_calibration(whole)
+    _tell_missing(whole)
+
+
+def _tell_missing(found: Calibration) -> None:
+    """Say what is left to estimates."""
+    if missing := missing_parts(found):
         told = f"found no time for {' and '.join(missing)}: `python -m polymat calibrate` measures all"
         tell_user("calibrate", told)
+
+
+def _with_loops(known: Calibration) -> Calibration:
+    """With what loops do beside multiply-adds, where times agree; estimates do without."""
+    machine = probe()
+    try:
+        found = measure(machine, known.threads, effort=_effort(machine))
+    except ToolchainError as error:
+        _log.debug("loops were not measured: %s", error.message)
+        return known
+    return replace(
+        known,
+        vectors=found.vectors,
+        crossings=found.crossings,
+        row_seconds=found.row_seconds,
+        reach_bytes=found.reach_bytes,
+    )
 
 
 def _with_products(measured: Calibration, end: float) -> Calibration:

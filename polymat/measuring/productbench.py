@@ -38,7 +38,7 @@ def product_bench(blocks: Sequence[Blocks], *, calls: bool) -> tuple[str, Files,
         for suffix, each in zip(SUFFIXES, blocks, strict=True)
     ]
     names = [blas_routine("gemm", _DTYPES[suffix]) for suffix in SUFFIXES] if calls else []
-    needs: frozenset[Need] = frozenset((Piece.TEAM, *shapes, *map(cblas_routine, names)))
+    needs: frozenset[Need] = frozenset((Piece.TEAM, Piece.GRID, *shapes, *map(cblas_routine, names)))
     timers = [_timer(suffix, each, calls) for suffix, each in zip(SUFFIXES, blocks, strict=True)]
     body = "\n".join(["#include <time.h>", *timers])
     own = "\n".join([prelude(needs, whole=False), body])
@@ -64,5 +64,6 @@ def _timer(suffix: str, blocks: Blocks, calls: bool) -> str:
         ),
         "PACKED(m, n, k)": (f"_pm_room_{suffix}((m) + {blocks.rows}, (n) + {blocks.columns}, (k), {sizes})"),
         "ROWS": blocks.rows,
+        "LANES": blocks.lanes,
     }
     return calibration_text("product", suffix, macros)

@@ -17,6 +17,7 @@ class EpiloguePlan(NestPlan):
     product, kernel: the contraction and its plan.  readers: the plans of the others, by stage, in order.
     within: the contraction, where its values live in the array of the last reader until that replaces them.
     in_registers: whether the one reader is computed on results before they are stored.
+    across: the dimension of the readers that threads share beside the parallel one, as in `KernelPlan`.
     """
 
     product: str
@@ -24,6 +25,12 @@ class EpiloguePlan(NestPlan):
     readers: Mapping[str, NestPlan]
     within: tuple[str, ...]
     in_registers: bool = False
+    across: str | None = None
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The one that threads share as well."""
+        return () if self.across is None else (self.across,)
 
     @property
     def absorbed(self) -> tuple[str, ...]:

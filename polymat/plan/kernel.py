@@ -24,6 +24,7 @@ class KernelPlan(NestPlan):
     packed_depth: in how deep pieces the right operand is packed before the tiles that compute some rows each,
     once for all of them; 0: it is not.
     measured: by what whole products took longer than predicted, where they were timed.
+    across: the dimension that threads share beside the parallel one, in a grid; None: that one alone.
     """
 
     contraction: Contraction
@@ -36,6 +37,12 @@ class KernelPlan(NestPlan):
     pairs: tuple[Pairs, ...] = ()
     packed_depth: int = 0
     measured: Ratios | None = None
+    across: str | None = None
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The one that threads share as well."""
+        return () if self.across is None else (self.across,)
 
     @property
     def is_unrolled(self) -> bool:

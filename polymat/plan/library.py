@@ -39,6 +39,11 @@ class CallPlan(LibraryPlan):
     choice: CallChoice | None = None
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """The one of the register blocks beside the calls that threads share as well."""
+        return self.loops.beside
+
+    @property
     def library(self) -> Literal["blas", "fft", ""]:
         """BLAS, as `Options.blas` has it."""
         return "blas"

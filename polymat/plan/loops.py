@@ -56,6 +56,11 @@ class LoopPlan(NestPlan):
         return (*outer, self.planes.dim, inner)
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """Those that are within."""
+        return self.within
+
+    @property
     def by_blocks(self) -> bool:
         """Not at the speed and in the order of register blocks."""
         return False

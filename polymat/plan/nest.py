@@ -111,6 +111,11 @@ class NestPlan(GroupPlan):
         return self.parallel is not None
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """Dimensions beside the parallel one whose ranges are given at run time: none."""
+        return ()
+
+    @property
     def by_blocks(self) -> bool:
         """Whether register blocks or a library compute it: at their speed, in an order of their own.
 
@@ -220,6 +225,11 @@ class MergedPlan(FlatPlan):
     def is_own_code(self) -> bool:
         """Whether the contraction is computed so."""
         return self.inner.is_own_code
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Those of the product."""
+        return self.inner.beside
 
     def __str__(self) -> str:
         return str(self.inner)

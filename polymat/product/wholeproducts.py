@@ -10,7 +10,7 @@ from polymat.product.blocks import Blocks
 from polymat.product.formula import Values
 from polymat.product.prices import price
 from polymat.product.question import machine_values
-from polymat.product.shares import parts
+from polymat.product.shares import LEAST_GRID, SharedSide, grid_down, parts
 from polymat.product.ways import way_of
 
 
@@ -31,10 +31,19 @@ def measured_ratios(machine: Machine, blocks: Blocks, element_bytes: int) -> Rat
 def product_operations(blocks: Blocks, extents: Extents, threads: int) -> float:
     """The price of the largest share of a product of two matrices whose rows are contiguous."""
     m, n, _ = extents
-    across = shares_columns(m, n)
-    length, unit = (n, 1) if across else (m, blocks.rows)
-    lengths = {*parts("even", int(length), unit, threads)}
-    return max(_price(blocks, extents, m if across else part, part if across else n) for part in lengths)
+    turned = shares_columns(m, n)
+    sides = (
+        SharedSide(int(m), blocks.rows),
+        SharedSide(int(n), blocks.lanes if threads >= LEAST_GRID else 1),
+    )
+    first, second = reversed(sides) if turned else sides
+    down = grid_down(threads, first, second)
+    long, wide = (
+        {*parts("even", side.length, side.unit, count)} or {0}
+        for side, count in ((first, down), (second, threads // down))
+    )
+    lengths = ((b, a) if turned else (a, b) for a in long for b in wide)
+    return max(_price(blocks, extents, rows, columns) for rows, columns in lengths)
 
 
 def _price(blocks: Blocks, extents: Extents, m: float, n: float) -> float:

@@ -53,6 +53,21 @@ def store_calibration(calibration: Calibration) -> Path | None:
     return keep_measured(calibration_path(), lambda path: store(path, calibration))
 
 
+def missing_parts(calibration: Calibration) -> tuple[str, ...]:
+    """Names of the parts that a calibration which began by itself found no time for."""
+    parts = (("loops", calibration.vectors), ("products", calibration.products))
+    return tuple(name for name, found in parts if not found)
+
+
+def is_part_of_before(calibration: Calibration) -> bool:
+    """Whether parts are missing for which there was no time on another day."""
+    if not missing_parts(calibration):
+        return False
+    with suppress(OSError):
+        return time.time() - os.stat(calibration_path()).st_mtime >= _AGAIN_SECONDS
+    return False
+
+
 def failure_path() -> Path:
     """The file that says why a calibration which began by itself came to nothing."""
     return calibration_path().with_suffix(".failed")

@@ -22,7 +22,7 @@ from polymat.product.pairs import Pairs, as_reals
 from polymat.product.prices import BY_PANELS, COMPUTING, LOADED, PACKED_BEFORE
 from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
-from polymat.product.shares import Share, shares, work_along
+from polymat.product.shares import Share, Shared, beside_of
 from polymat.product.ways import Way, way_of
 from polymat.product.wholeproducts import measured_ratios
 from polymat.tilesize.sharedproducts import shared_dims
@@ -71,7 +71,12 @@ def plan_kernel(
         where = (group, "kernel", order, parallel, found.columns, reason)
         return KernelPlan(*where, found, blocks, scheme, made.way, pairs=pairs, measured=measured)
 
-    return _quickest([*map(sharing, shared)], estimates, team)
+    return _quickest([_with_across(sharing(dim), team) for dim in shared], estimates, team)
+
+
+def _with_across(plan: KernelPlan, threads: int) -> KernelPlan:
+    """The plan whose threads share rows and columns, where that may be."""
+    return plan if plan.pairs else replace(plan, across=beside_of(plan.contraction, plan.parallel, threads))
 
 
 def _quickest(plans: Sequence[KernelPlan], estimates: Mapping[str, int], threads: int) -> KernelPlan:
@@ -206,8 +211,13 @@ def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Shar
 
 
 def shares_of(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> tuple[Share, ...]:
-    """The lengths of what each of some threads has of the dimension that they share."""
-    return shares(plan.contraction, plan.parallel, plan.blocks.rows, estimates, threads)
+    """The lengths of what each of some threads has of the dimensions that they share."""
+    return _shared(plan).shares(estimates, threads)
+
+
+def _shared(plan: KernelPlan) -> Shared:
+    blocks = plan.blocks
+    return Shared(plan.contraction, plan.parallel, plan.across, blocks.rows, blocks.lanes)
 
 
 def _products(plan: KernelPlan) -> list[KernelPlan]:
@@ -222,7 +232,7 @@ def _shared_operations(
     plan: KernelPlan, estimates: Mapping[str, int], threads: int, *, loading: bool
 ) -> float:
     """What the products of all threads cost where each has as much to do as the slowest."""
-    parts = _priced_shares(plan, estimates, threads)
+    parts = _shared(plan).priced(estimates, threads)
     most = max(_operations(plan, estimates, share, loading=loading) for share in _different(parts))
     return most * (threads if parts[0] else 1) * _as_measured(plan, estimates, threads)
 
@@ -238,14 +248,6 @@ def _as_measured(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -
     )
     outer = prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
     return plan.measured.at((m, n, k), threads if outer < threads else 1)
-
-
-def _priced_shares(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> Sequence[Share]:
-    """The shares of a product; of a triangle, whose shares have the same area, one of the mean length."""
-    found, dim = plan.contraction, plan.parallel
-    if dim is None or threads == 1 or work_along(found, dim) == "even":
-        return shares_of(plan, estimates, threads)
-    return ({dim: found.length(dim, estimates) / threads},)
 
 
 def share_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, threads: int) -> float:

@@ -49,6 +49,7 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
         readers={stage.name: plan_stage(group, stage, pipeline.context) for stage in readers},
         within=(product.name,) if shares else (),
         in_registers=in_registers,
+        across=None if kernel.across is None else own[kernel.across],
     )
 
 

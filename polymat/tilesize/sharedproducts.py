@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polymat.product.contraction import Contraction
+from polymat.product.shares import LEAST_GRID
 from polymat.product.wholeproducts import shares_columns
 
 
@@ -13,11 +14,15 @@ def shared_dims(found: Contraction, estimates: Mapping[str, int], threads: int) 
 
     Loops around products share nothing.  Threads that share rows pack the right operand each, and of a few
     rows one has more than another: of images with 17 rows two have 9 and 8, and both copy all weights, where
-    of 512 channels each has half of the results and of the copies.
+    of 512 channels each has half of the results and of the copies.  Several that share rows of images and
+    channels in a grid find as many of both.
     """
     usual = _usual(found, estimates, threads)
-    few = threads > 1 and usual in found.more_rows and found.triangle is None
-    return (usual, found.columns) if few else (usual,)
+    if threads == 1 or found.triangle is not None or usual in found.outer:
+        return (usual,)
+    if usual in found.more_rows:
+        return (usual, found.columns)
+    return (usual, *found.more_rows) if threads >= LEAST_GRID else (usual,)
 
 
 def _usual(found: Contraction, estimates: Mapping[str, int], threads: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from polymat.idiom.librarymodel import AXES, LibraryModel
 from polymat.idiom.librarytransforms import transform_seconds
 from polymat.idiom.measuredcalls import measured_seconds
 from polymat.idiom.profit import call_seconds
+from polymat.machine.calibrate import Rate
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from tests.idiom.recognise import K, M, N, alpha, beta, i, j, k, recognised, total, upto
+from tests.machine.test_model import MEASURED
 
 LEVELS = (1, 64)
 X, Z = Matrix(Double, "X", [M, N]), Matrix(Complex, "Z", [M, N])
@@ -81,6 +84,29 @@ def test_threads_share_the_longest_axis_or_the_batch() -> None:
     assert measured_seconds(call, model(), {**SIZES, "N": 0}, 4) == pytest.approx(
         expected("gemm", 1.25, 1, 7)
     )
+
+
+def test_threads_share_a_triangle_in_strips_of_the_same_area() -> None:
+    """Each calls for its part of the diagonal, and for the product beside that."""
+    found = recognised(syrk(A, C, alpha, beta)).idiom
+    assert found is not None
+    (call,) = found.calls
+    sizes, half = {**SIZES, "M": 50}, 50.0 * math.sqrt(0.5)
+    first, last = expected("syrk", half, 7), expected("syrk", 50 - half, 7)
+    strips = (first, last + expected("gemm", 50 - half, half, 7))
+    assert measured_seconds(call, model(), sizes, 2) == pytest.approx(max(strips))
+    assert measured_seconds(call, model(), sizes, 1) == pytest.approx(expected("syrk", 50, 7))
+
+
+def test_threads_together_are_as_much_slower_as_their_peak() -> None:
+    """Of routines whose sharing nobody timed; each thread computes as fast as it does beside the others."""
+    found = recognised(symm(C, D, Matrix(Double, "E", [M, N]), M, N, alpha, beta)).idiom
+    assert found is not None
+    slow = replace(MEASURED, threads=2, flops64=Rate(2e10, 3e10))
+    machine = replace(GENERIC, cores=2).with_calibration(slow)
+    sizes = {**SIZES, "N": 12}
+    assert call_seconds(found, machine, sizes, 1, model()) == pytest.approx(expected("symm", 5, 12))
+    assert call_seconds(found, machine, sizes, 2, model()) == pytest.approx(4 / 3 * expected("symm", 5, 6))
 
 
 def test_what_was_not_measured_goes_by_the_peak() -> None:

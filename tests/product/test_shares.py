@@ -18,7 +18,8 @@ from polymat import (
 from polymat.graph.group import Group
 from polymat.machine.known import ZEN3
 from polymat.plan.kernel import KernelPlan
-from polymat.product.shares import WHOLE, shares, work_along
+from polymat.product.contraction import Contraction
+from polymat.product.shares import WHOLE, Share, Shared, work_along
 from polymat.tilesize.kernelplanner import kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
@@ -32,6 +33,11 @@ def plan_of(output: Reduction) -> KernelPlan:
     plan = plan_kernel(Group((stage.name,)), stage, built.context, ZEN3, SIZES)
     assert plan is not None
     return plan
+
+
+def shares(found: Contraction, dim: str | None, sizes: dict[str, int], threads: int) -> tuple[Share, ...]:
+    """Of register blocks of six rows, where threads share one dimension."""
+    return Shared(found, dim, None, 6, 4).shares(sizes, threads)
 
 
 def product() -> KernelPlan:
@@ -52,19 +58,19 @@ def triangle() -> KernelPlan:
 
 def test_rows_are_cut_between_register_blocks_and_columns_anywhere() -> None:
     found = product().contraction
-    assert shares(found, found.rows, 6, SIZES, 3) == ({"i": 30.0}, {"i": 36.0}, {"i": 34.0})
-    assert shares(found, found.columns, 6, SIZES, 3) == ({"j": 16.0}, {"j": 17.0}, {"j": 17.0})
+    assert shares(found, found.rows, SIZES, 3) == ({"i": 30.0}, {"i": 36.0}, {"i": 34.0})
+    assert shares(found, found.columns, SIZES, 3) == ({"j": 16.0}, {"j": 17.0}, {"j": 17.0})
 
 
 def test_threads_without_a_part_have_no_share() -> None:
     found = product().contraction
-    assert shares(found, found.rows, 6, SIZES | {"M": 7}, 4) == ({"i": 6.0}, {"i": 1.0})
-    assert shares(found, found.rows, 6, SIZES | {"M": 0}, 4) == (WHOLE,)
+    assert shares(found, found.rows, SIZES | {"M": 7}, 4) == ({"i": 6.0}, {"i": 1.0})
+    assert shares(found, found.rows, SIZES | {"M": 0}, 4) == (WHOLE,)
 
 
 @pytest.mark.parametrize(("dim", "threads"), [("i", 1), (None, 4)])
 def test_one_thread_has_all(dim: str | None, threads: int) -> None:
-    assert shares(product().contraction, dim, 6, SIZES, threads) == (WHOLE,)
+    assert shares(product().contraction, dim, SIZES, threads) == (WHOLE,)
 
 
 def test_shares_of_a_triangle_have_the_same_area() -> None:
@@ -72,8 +78,8 @@ def test_shares_of_a_triangle_have_the_same_area() -> None:
     assert work_along(found, "i") == "rising"
     assert work_along(found, "j") == "falling"
     assert work_along(product().contraction, "i") == "even"
-    assert shares(found, "i", 6, SIZES, 2) == ({"i": 70.0}, {"i": 30.0})
-    assert shares(found, "j", 6, SIZES, 2) == ({"j": 30.0}, {"j": 70.0})
+    assert shares(found, "i", SIZES, 2) == ({"i": 70.0}, {"i": 30.0})
+    assert shares(found, "j", SIZES, 2) == ({"j": 30.0}, {"j": 70.0})
 
 
 def test_each_thread_pays_for_its_own_copies() -> None:

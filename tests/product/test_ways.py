@@ -180,7 +180,7 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
         dearest[id(each)] = max(dearest.get(id(each), 0.0), price)
     assert differ > 0  # or asking with the share would be in vain
     for each in {id(each): each for each, _, _ in cases}.values():
-        shared = replace(plan, parallel=shared_dim(plan, each))
+        shared = replace(plan, parallel=shared_dim(plan, each), across=None)
         assert [*shares_of(shared, each, 2)] == [share for _, share in shares(plan, each)], each
         alike = pytest.approx(2.0 * dearest[id(each)], rel=1e-12)  # all wait for the slowest
         assert kernel_operations(shared, each, 2) == alike, each

@@ -36,6 +36,7 @@ class Piece(Need, Enum):
     GATHERED = "gathered"  # several gathered elements side by side
     NEIGHBOURS = "neighbours"  # those of rows whose places are neighbours
     SHARES = "shares"  # equal shares of rows by their elements
+    GRID = "grid"  # shares of rows and columns
     PROGRESS = "progress"  # tells threads that follow each other how far each has come
     TRAILING = "trailing"  # lets threads take steps by turns; needs that
     OUTSIDE = "outside"  # looks at inputs whose values were declared

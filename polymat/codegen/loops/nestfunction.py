@@ -15,6 +15,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.expr import Expr
 from polymat.lang.expressiontext import expr_text
 from polymat.plan.nest import NestPlan
+from polymat.product.shares import Across
 
 Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 PIECES = "_pm_pieces"  # how many parts threads share a range in
@@ -53,6 +54,20 @@ class CheckedRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RangeGrid:
+    """How threads that share the first two ranges of a nest share the second one.
+
+    work: how it changes along that; "before", "after": within rows of a triangle, by these.  block: pieces of
+    it are cut at multiples of so many points.  high, wide: rows or columns that a point of either stands for.
+    """
+
+    work: Across
+    block: int
+    high: CExpr
+    wide: CExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NestFunction:
     """A C function; `ranges` are its last parameters, two each.
 
@@ -64,6 +79,7 @@ class NestFunction:
     its parameters, by name.  ahead: what it reads that is computed before, parameters as well.
     checked: of the inputs that it checks itself.
     pieces: it shares itself out, in so many parts as its last argument says.
+    grid: threads share the second range as well.
     """
 
     function: CFunction
@@ -77,6 +93,7 @@ class NestFunction:
     ahead: tuple[Ahead, ...] = ()
     checked: CheckedRows | None = None
     pieces: bool = False
+    grid: RangeGrid | None = None
 
     @property
     def functions(self) -> tuple[CFunction, ...]:

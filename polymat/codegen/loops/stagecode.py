@@ -105,8 +105,8 @@ class StageWriter(NestWriter):
             case LoopPlan(kind="scatter"):
                 return self._scattered(stage, plan)
             case _:
-                within = plan.within if isinstance(plan, LoopPlan) else ()
-                return (self.ranged(stage, plan, [plan.parallel, *within] if plan.parallel else []),)
+                along = [plan.parallel, *plan.beside] if plan.parallel else []
+                return (self.ranged(stage, plan, along),)
 
     def _scattered(self, stage: Stage, plan: LoopPlan) -> tuple[NestFunction, ...]:
         """The start values of a stage, then what is added wherever the target is."""

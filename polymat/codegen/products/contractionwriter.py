@@ -31,6 +31,7 @@ from polymat.codegen.memory.pads import Pad
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.endwriter import END, EndWriter
 from polymat.codegen.products.finish import Finish
+from polymat.codegen.products.gridof import laid_out
 from polymat.codegen.products.halfwriter import half_of
 from polymat.codegen.products.packedroom import PackedRoom, packed_pad, spared_where
 from polymat.codegen.products.segments import Segments
@@ -124,10 +125,10 @@ class ContractionWriter:
     def nest(self, kind: str) -> NestFunction:
         """The function, with the memory for packed operands, and the start values where they come first."""
         parts = (self, *self.further)
-        found, starts, finish = self.found, self._starts(), parts[-1].finish
+        starts, finish = self._starts(), parts[-1].finish
         self.writer.needs.update({MIN_I64, MAX_I64, Piece.PLACE, *(part.shape for part in parts)})
         body = self._product_added() if len(parts) == 1 else tuple(Block(p._product_added()) for p in parts)
-        first: tuple[Stmt, ...] = () if starts is None else (run_nest(starts),)
+        first = [] if starts is None else [run_nest(starts)]
         stages = (self.stage, *parts[-1].readers)
         body, work = self.guarded((*first, *body)), work_along(self.found, self.plan.parallel)
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
@@ -140,12 +141,11 @@ class ContractionWriter:
         memory = [*(each.pad for each in ahead), *pads]
         parameters = [CParameter(f"{pad.ctype} *", pad.array) for pad in memory]
         return replace(
-            nest,
+            laid_out(nest, self.plan, self.along, self.size),
             function=replace(nest.function, parameters=(*parameters, *nest.function.parameters)),
             arguments=(*(Id(pad.array) for pad in memory), *nest.arguments),
             helpers=(*helpers, *(finish.functions if finish is not None else ())),
             pads=tuple(pads),
-            block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
             ahead=ahead,
         )
 
@@ -212,9 +212,9 @@ class ContractionWriter:
         extent = found.extent(found.rows)
         if found.rows not in self.along or found.more_rows or not extent.is_constant:
             return general
-        all_rows = Literal(str(extent.const))
-        whole = Evaluate(self._product(all_rows))
-        return If(CBinary("==", self.groups[0].length(), all_rows), (whole,), (general,))
+        rows = Literal(str(extent.const))
+        whole = Evaluate(self._product(rows))
+        return If(CBinary("==", self.groups[0].length(), rows), (whole,), (general,))
 
     def _product(self, rows: CExpr | None = None) -> CExpr:
         found, blocks = self.found, self.plan.blocks

@@ -39,7 +39,8 @@ def call_nest(
     helpers = tuple(
         function for each in (loops, root, first) if each is not None for function in each.functions
     )
-    return with_pads(replace(nest, helpers=helpers), loops.pads)
+    block = nest.block if loops.grid is None else loops.block
+    return with_pads(replace(nest, helpers=helpers, block=block, grid=loops.grid), loops.pads)
 
 
 def _work(plan: CallPlan, loops: NestFunction) -> Work:

@@ -1,6 +1,6 @@
 /* Whole products of matrices, timed: by register blocks, and by a BLAS of which every thread calls a part.
 
-   Threads share the rows of the result, or its columns, as generated code has them.  Operands lie one behind the
+   Threads share the rows of the result, its columns or both, as generated code has them.  Operands lie one behind the
    other, each 16 bytes behind the begin of a page, as NumPy has large ones, and then memory for packed ones.
 
    takes T                     the type of an element
@@ -11,11 +11,13 @@
    takes CALL(m, n, k, step, a, b, c)=((void)(m), (void)(n), (void)(k), (void)(a), (void)(b), (c)[step] = 0)  one by the BLAS
    takes PACKED(m, n, k)=(8.0 * (m) * (n) + (k))  bytes of packed operands
    takes ROWS=6                 of a register block
+   takes LANES=4                of its vectors
 */
 #pragma once
 
 #include <stddef.h>
 #include <time.h>
+#include "grid.h"
 #include "team.h"
 
 /* A product of m x k by k x n elements: where its operands and what it packs lie, bytes of that a thread; whether
@@ -47,22 +49,36 @@ double ROOM(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, int threads)
     return (double)(operands + (size_t)threads * NAME(packed_bytes)(m, n, k));
 }
 
-/* The part of a thread: whole register blocks of rows, or columns. */
+/* Where part `part` of `parts` of a range of whole units begins. */
+static ptrdiff_t NAME(begin_of)(ptrdiff_t length, ptrdiff_t unit, ptrdiff_t part, ptrdiff_t parts)
+{
+    const ptrdiff_t begin = (length + unit - 1) / unit * part / parts * unit;
+    return begin < length ? begin : length;
+}
+
+/* The part of a thread: whole register blocks of rows, columns, or of both. */
 static void NAME(timed_part)(const NAME(timed) *all, int me, int threads)
 {
-    const ptrdiff_t unit = all->across || all->calls ? 1 : ROWS, length = all->across ? all->n : all->m;
-    const ptrdiff_t units = (length + unit - 1) / unit, until = units * (me + 1) / threads * unit;
-    const ptrdiff_t begin = units * me / threads * unit, end = until < length ? until : length;
-    const ptrdiff_t m = all->across ? all->m : end - begin, n = all->across ? end - begin : all->n;
-    T *const a = all->across ? all->a : all->a + begin * all->k,
-             *const b = all->across ? all->b + begin : all->b;
-    T *const c = all->across ? all->c + begin : all->c + begin * all->n;
-    if (begin >= end)
+    const ptrdiff_t across = all->across, high = all->calls ? 1 : ROWS;
+    const ptrdiff_t wide = all->calls || threads < _PM_LEAST_GRID ? 1 : LANES;
+    const ptrdiff_t down = all->calls ? threads
+            : across                  ? _pm_grid_down(threads, all->n, wide, 1.0, all->m, high, 1.0)
+                                      : _pm_grid_down(threads, all->m, high, 1.0, all->n, wide, 1.0);
+    const ptrdiff_t first = me / (threads / down), second = me % (threads / down);
+    const ptrdiff_t row = across ? second : first, rows = across ? threads / down : down;
+    const ptrdiff_t column = across ? first : second, columns = across ? down : threads / down;
+    const ptrdiff_t i = NAME(begin_of)(all->m, high, row, rows),
+                    i_end = NAME(begin_of)(all->m, high, row + 1, rows);
+    const ptrdiff_t j = NAME(begin_of)(all->n, wide, column, columns),
+                    j_end = NAME(begin_of)(all->n, wide, column + 1, columns);
+    T *const a = all->a + i * all->k, *const b = all->b + j, *const c = all->c + i * all->n + j;
+    if (i >= i_end || j >= j_end)
         return;
     if (all->calls)
-        CALL(m, n, all->k, all->n, a, b, c);
+        CALL(i_end - i, j_end - j, all->k, all->n, a, b, c);
     else
-        OWN(m, n, all->k, all->n, a, b, c, (T *)(void *)(all->packed + (size_t)me * all->each));
+        OWN(i_end - i, j_end - j, all->k, all->n, a, b, c,
+                (T *)(void *)(all->packed + (size_t)me * all->each));
 }
 
 /* Seconds of the processor that this thread has used. */

@@ -93,10 +93,46 @@ static inline void NAME(in_place)(const NAME(product) *all, int is_column)
     }
 }
 
+#if HALVES
+/* A product without the rows of a triangle of C that have nothing in its columns, register blocks of them at
+   least, nor the columns that have nothing in the other rows: of parts of it that threads share. */
+static NAME(product) NAME(reached)(const NAME(product) *all)
+{
+    NAME(product) part = *all;
+    const ptrdiff_t shift = all->half.shift, rest = all->n - shift;
+    const ptrdiff_t first = all->half.before && shift < 0 ? (1 - shift < all->m ? 1 - shift : all->m) : 0;
+    const ptrdiff_t last = !all->half.before && rest < all->m ? (rest > 0 ? rest : 0) : all->m;
+    if (all->half.place != 3 || all->finish != NULL || first + all->m - last < ROWS)
+        return part;
+    part.m = last - first;
+    part.half.shift += first;
+    part.a += first * all->a_row;
+    part.c += first * all->c_row;
+    part.from = all->from == NULL ? NULL : all->from + first * all->from_row;
+    if (all->half.before) {
+        const ptrdiff_t reach = part.m - 1 + part.half.shift;
+        part.n = reach < all->n ? reach : all->n;
+    } else if (shift > 0 && shift < all->n) {
+        part.n -= shift;
+        part.half.shift = 0;
+        part.b += shift * all->b_column;
+        part.c += shift;
+        part.from = part.from == NULL ? NULL : part.from + shift;
+    }
+    return part;
+}
+#endif
+
 /* The product of `gemm` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
 _PM_SHARED __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
 {
+#if HALVES
+    const NAME(product) part = NAME(reached)(all);
+    all = &part;
+    if (part.m <= 0 || part.n <= 0)
+        return;
+#endif
     const int place = HALVES ? all->half.place : 0;
     if (all->row_count == 1 && all->column_count == 1 && all->depth_count == 1 && place == 0
             && all->finish == NULL && all->end == NULL

@@ -1,0 +1,49 @@
+"""What the first compilation found no time to measure, a compilation of another day does."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import replace
+
+import pytest
+
+from polymat.machine.calibrate import VectorSeconds
+from polymat.measuring import firstcompile
+from polymat.runtime.calibration import calibration_path, stored_calibration
+from tests.measuring.test_firstcompile import (
+    Measuring,
+    another_process,
+    doubled,
+    likely,
+    measuring,
+    works,
+)
+
+__all__ = ["measuring"]  # a fixture
+
+
+def test_what_found_no_time_is_measured_on_another_day(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert works(doubled())
+    another_process(monkeypatch)
+    assert works(doubled())
+    assert len(measuring.efforts) == len(measuring.products) == 1
+    yesterday = time.time() - 90_000
+    os.utime(calibration_path(), (yesterday, yesterday))
+    loops = (VectorSeconds(8, 1e-8, 1e-9, 1e-9, 1e-9),)
+    measuring.result = likely(vectors=loops, row_seconds=1e-9, hertz=2.5e9)
+    monkeypatch.setattr(firstcompile, "with_products", lambda measured, *_: measured)
+    another_process(monkeypatch)
+    with caplog.at_level(logging.INFO, "polymat.calibrate"):
+        assert works(doubled())
+    said = [record.getMessage() for record in caplog.records if record.name == "polymat.calibrate"]
+    assert said[0].startswith("measuring loops and products, for which there was no time before")
+    assert said[1:] == ["found no time for products: `python -m polymat calibrate` measures all"]
+    assert len(measuring.efforts) == 2
+    assert stored_calibration() == replace(likely(), vectors=loops, row_seconds=1e-9)
+    another_process(monkeypatch)
+    assert works(doubled())
+    assert len(measuring.efforts) == 2

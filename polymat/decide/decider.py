@@ -15,7 +15,7 @@ from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
-from polymat.fusion.together import undivided
+from polymat.fusion.together import compatible, undivided
 from polymat.graph.aligned import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
@@ -102,7 +102,8 @@ class Decider:
         joins += [*found.calls.joins(), *found.recursive.joins(), *found.positions.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
-        together = undivided(self.reads, self.dag, self._are_kept_alike)
+        named, together = found.planner.groups(), undivided(self.reads, self.dag, self._are_kept_alike)
+        together = compatible(self.dag, (*named, *together)) if named else together
         return partition(self.pipeline, self.cost, joins=joins, together=together)
 
     @with_own_memo

@@ -171,6 +171,13 @@ class SchemePlanner:
                 return made
         return None
 
+    def groups(self) -> list[tuple[str, ...]]:
+        """The groups that schemes name."""
+        named = ((name, scheme.fused) for name, every in self.schemes.items() for scheme in every)
+        sets = [{*fused, name} for name, fused in named if fused - {name}]
+        stages = [stage.name for stage in self.pipeline.stages]
+        return [tuple(name for name in stages if name in each) for each in sets if each <= {*stages}]
+
     def is_named(self, stages: Sequence[str]) -> bool:
         """Whether some stages are those that a scheme of one of them names."""
         found = ((name, one) for name in self.asked(stages) for one in self.schemes[name])

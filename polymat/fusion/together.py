@@ -8,11 +8,22 @@ most what its parts do, apart from the sizes of tiles, which are found once the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from polymat.fusion.dag import Dag, bits
 from polymat.fusion.reads import Reads
 from polymat.lang.affine import Affine
+
+
+def compatible(dag: Dag, sets: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Those of some sets of stages, the first ones first, that are disjoint and can run as one each."""
+    found: dict[int, tuple[str, ...]] = {}
+    for names in sets:
+        mask, taken = dag.mask(names), sum(found)
+        alone = (1 << k for k in bits(dag.all & ~(mask | taken)))
+        if not mask & taken and dag.run_order([*found, mask, *alone]) is not None:
+            found[mask] = names
+    return tuple(found.values())
 
 
 def undivided(reads: Reads, dag: Dag, alike: Callable[[str, str], bool]) -> tuple[tuple[str, ...], ...]:

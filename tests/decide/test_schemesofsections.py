@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 import polymat as pm
+from benchmarks.images import find_program
 from benchmarks.npbench import PROGRAMS
 from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
 from polymat.codegen.program import Program
 from polymat.rewrite import sliced
 from polymat.tilesize.namedgroups import all_counting, alternatives, counting
 from tests.differential.random_states import random_states
-from tests.fixed import compiled_levels, own_c, report_text
+from tests.fixed import WIDE, compiled_levels, own_c, report_text
 from tests.rewrite.test_sliced import eliminated
 
 
@@ -23,6 +24,16 @@ def without_remarks(asked: dict[str, Any], options: Options) -> str:
     program = compiled_levels(**asked, options=options)["codegen"]
     assert isinstance(program, Program)
     return re.sub(r"/\*.*?\*/", "", own_c(program), flags=re.DOTALL)
+
+
+def test_groups_that_schemes_name_are_there_where_all_groups_are_too_many_to_price() -> None:
+    """Of the parts of such a group, which a search would grow it from, the schemes say that they are none."""
+    made = find_program("pyramid-blend").build()
+    asked: dict[str, Any] = {"outputs": made.outputs, "inputs": made.inputs, "machine": WIDE}
+    said = report_text(**asked, options=Options(threads=1))
+    assert "bounded: " in said
+    again = report_text(**asked, options=Options(threads=1, scheme=explained(said)))
+    assert explained(again) == explained(said)
 
 
 def explained(said: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from polymat.fusion.dag import Dag
 from polymat.fusion.partition import UNDIVIDED, partition
 from polymat.fusion.price import MAX_GROUPS
 from polymat.fusion.quotient import Quotient
-from polymat.fusion.together import undivided
+from polymat.fusion.together import compatible, undivided
 from polymat.options import Options
 from polymat.plan.tile import TilePlan
 from polymat.runtime.host import InstalledLibraries
@@ -32,6 +32,13 @@ def stage(name: str, value: object, columns: pm.Interval = J) -> pm.Function:
 def sets(*outputs: pm.Function) -> tuple[tuple[str, ...], ...]:
     reads, dag, _ = facts(*outputs)
     return undivided(reads, dag, lambda a, b: True)
+
+
+def test_sets_that_are_compatible_are_disjoint_and_need_each_other_in_one_way() -> None:
+    dag = Dag.of("abcd", [("a", "b"), ("c", "d")])
+    assert compatible(dag, [("a", "c"), ("b", "d"), ("a", "b")]) == (("a", "c"), ("b", "d"))
+    assert compatible(dag, [("a", "d"), ("b", "c"), ("c",)]) == (("a", "d"), ("c",))
+    assert compatible(dag, []) == ()
 
 
 def test_maps_at_the_same_point() -> None:

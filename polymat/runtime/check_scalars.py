@@ -36,8 +36,10 @@ def check_integer(call: str, name: str, value: object, dtype: str) -> int:
     try:
         number = operator.index(cast(SupportsIndex, value))
     except TypeError:
+        is_finite = isinstance(value, (float, np.floating)) and math.isfinite(value)
         raise ArgumentError(
-            f"{call} argument {name} is {_show(value)}: expected an integer ({dtype})", hint=f"int({name})"
+            f"{call} argument {name} is {_show(value)}: expected an integer ({dtype})",
+            hint=f"int({name})" if is_finite else "",
         ) from None
     bits = 8 * np.dtype(dtype).itemsize
     low, high = (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

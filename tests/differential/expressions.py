@@ -23,7 +23,8 @@ Type = Any  # a dtype or a Weak
 
 WORDS = {np.dtype(name): word for word, name in TYPES.items()}
 ALL = tuple(WORDS)
-_WEIGHTS = (8, 4, 3, 3, 3, 10, 14, 3, 3)
+_WEIGHTS = (8, 4, 3, 2, 3, 2, 3, 2, 3, 10, 14, 3, 3)
+HALF = np.dtype(np.float16)
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,16 @@ def random_dtype(rng: random.Random) -> Any:
     return rng.choices(ALL, _WEIGHTS)[0]
 
 
+def read_as(dtype: Any) -> Any:
+    """The type in which elements are computed with."""
+    return np.dtype(np.float32) if dtype == HALF else dtype
+
+
+def computed_dtype(rng: random.Random) -> Any:
+    """An element type that is not for storage alone."""
+    return read_as(random_dtype(rng))
+
+
 def _sample(dtype: Type) -> Any:
     return dtype.value if isinstance(dtype, Weak) else np.ones(1, dtype)
 
@@ -57,10 +68,11 @@ def promoted(left: Type, right: Type, divide: bool = False) -> Any:
 
 
 def converted(value: Text, dtype: Any) -> Text:
-    """Storable as `dtype`: unchanged where NumPy's same-kind rule allows it."""
+    """Storable as `dtype` and beside it: unchanged where NumPy's same-kind rule allows it."""
     if isinstance(value.dtype, Weak):
         return value if value.kind == "i" or dtype.kind in "fc" else Text("2", Weak.INT)
-    if np.can_cast(value.dtype, dtype, "same_kind"):
+    mixed = value.kind == "u" and dtype.kind == "i" and promoted(value.dtype, dtype).kind == "f"
+    if np.can_cast(value.dtype, dtype, "same_kind") and not mixed:
         return value
     text, word = value.text, WORDS[dtype]
     if value.kind == "c":
@@ -70,7 +82,7 @@ def converted(value: Text, dtype: Any) -> Text:
     if kind == "f" and dtype.kind in "iu":
         low = 0 if dtype.kind == "u" else -100
         text = f"Max(Min({text}, 100), {low})"
-    return Text(f"Cast({word}, {text})", dtype)
+    return Text(f"Cast({word}, {text})", read_as(dtype))
 
 
 class Expressions:
@@ -86,8 +98,11 @@ class Expressions:
         if depth == 0 or rng.random() < 0.1:
             return rng.choice(self.atoms)
         kind = rng.choices(
-            ("arithmetic", "divide", "integer", "extreme", "power", "function", "cast", "select", "negate"),
-            (12, 2, 3, 2, 2, 4, 2, 2, 1),
+            (
+                *("arithmetic", "divide", "integer", "extreme", "power", "function", "cast", "select"),
+                *("negate", "bits"),
+            ),
+            (12, 2, 3, 2, 2, 4, 2, 2, 1, 2),
         )[0]
         made: Text = getattr(self, f"_{kind}")(depth - 1)
         return made
@@ -134,6 +149,16 @@ class Expressions:
         right = self._real(self.make(depth))
         return Text(f"({left.text} {op} {right.text})", promoted(left.dtype, right.dtype))
 
+    def _bits(self, depth: int) -> Text:
+        """Of integers; of others a sum."""
+        left, right = self._pair(depth)
+        dtype = promoted(left.dtype, right.dtype)
+        if dtype.kind not in "iu" or isinstance(left.dtype, Weak):
+            return Text(f"({left.text} + {right.text})", dtype)
+        if self.rng.random() < 0.2:
+            return Text(f"(~{left.text})", left.dtype)
+        return Text(f"({left.text} {self.rng.choice(('&', '|', '^', '<<', '>>'))} {right.text})", dtype)
+
     def _extreme(self, depth: int) -> Text:
         left, right = (self._real(value) for value in self._pair(depth))
         name = self.rng.choice(("Min", "Max"))
@@ -171,7 +196,7 @@ class Expressions:
             value = self._real(value)
         if value.kind == "f" and dtype.kind in "iu":
             return converted(value, dtype)
-        return Text(f"Cast({WORDS[dtype]}, {value.text})", dtype)
+        return Text(f"Cast({WORDS[dtype]}, {value.text})", read_as(dtype))
 
     def condition(self, depth: int) -> str:
         """A comparison of values, or two."""

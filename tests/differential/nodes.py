@@ -81,6 +81,24 @@ class Node:
     def __pow__(self, other: Any) -> Node:
         return Binary("**", self, as_node(other))
 
+    def __and__(self, other: Any) -> Node:
+        return Binary("&", self, as_node(other))
+
+    def __or__(self, other: Any) -> Node:
+        return Binary("|", self, as_node(other))
+
+    def __xor__(self, other: Any) -> Node:
+        return Binary("^", self, as_node(other))
+
+    def __lshift__(self, other: Any) -> Node:
+        return Binary("<<", self, as_node(other))
+
+    def __rshift__(self, other: Any) -> Node:
+        return Binary(">>", self, as_node(other))
+
+    def __invert__(self) -> Node:
+        return Apply(tracked.inverted, self)
+
     def __neg__(self) -> Node:
         return Apply(tracked.negative, self)
 
@@ -261,7 +279,8 @@ class Cast(Node):
         self.dtype, self.parts = dtype, (as_node(operand),)
 
     def at(self, points: Points, count: int) -> Tracked:
-        return tracked.cast(self.parts[0].at(points, count), self.dtype)
+        found = tracked.cast(self.parts[0].at(points, count), self.dtype)
+        return Tracked(tracked.computed_with(found.value), found.error)
 
 
 def as_node(value: Any) -> Node:

@@ -35,8 +35,12 @@ TYPES = {
     "Int": "int32",
     "Long": "int64",
     "Short": "int16",
+    "Int8": "int8",
     "UChar": "uint8",
+    "UInt16": "uint16",
     "UInt": "uint32",
+    "UInt64": "uint64",
+    "Half": "float16",
     "Float": "float32",
     "Double": "float64",
     "ComplexFloat": "complex64",
@@ -115,7 +119,8 @@ class Function:
         at = self._places(where, count)
         if not np.all(self.ready[at]):
             raise NotReady
-        return Tracked(np.broadcast_to(self.values[at], (count,)), np.broadcast_to(self.errors[at], (count,)))
+        values = tracked.computed_with(self.values[at])
+        return Tracked(np.broadcast_to(values, (count,)), np.broadcast_to(self.errors[at], (count,)))
 
     def has(self, where: Sequence[Array], count: int) -> Array:
         """Which of the elements at indices are computed."""

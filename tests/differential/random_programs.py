@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from tests.differential.expressions import WORDS, Expressions, Text, converted, random_dtype
+from tests.differential.expressions import (
+    WORDS,
+    Expressions,
+    Text,
+    computed_dtype,
+    converted,
+    random_dtype,
+    read_as,
+)
 from tests.differential.recurrences import RECURRENCES
 from tests.differential.spans import CONSTANT, Axis, Span, access, can_read, reader_kinds, upper
 
@@ -86,7 +94,7 @@ class Generator:
 
     def add_scalar(self) -> Text:
         """A run-time scalar."""
-        name, dtype = self.fresh("a"), random_dtype(self.rng)
+        name, dtype = self.fresh("a"), computed_dtype(self.rng)
         self.lines.append(f'{name} = Parameter({WORDS[dtype]}, "{name}")')
         value = self.rng.randint(0, 9) if dtype.kind in "iu" else self.rng.choice((0.5, 1.25, -0.75, 2.0))
         self.numbers[name] = dtype.type(value).item()
@@ -143,7 +151,7 @@ class Generator:
                 chosen.append(form)
             else:
                 return None
-        return Text(f"{source.name}({', '.join(chosen)})", source.dtype)
+        return Text(f"{source.name}({', '.join(chosen)})", read_as(source.dtype))
 
     def atoms(self, axes: list[Axis], count: int) -> list[Text]:
         """Reads, and sometimes a variable or a scalar."""

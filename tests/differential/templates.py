@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.differential.expressions import WORDS, Text, Weak, converted, random_dtype
+from tests.differential.expressions import WORDS, Text, Weak, computed_dtype, converted, random_dtype, read_as
 from tests.differential.spans import CONSTANT, Axis, Span, offset, upper
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def triangle(gen: Generator) -> None:
 def _guarded_reader(gen: Generator, made: Source, axes: list[Axis], guard: str, below: bool) -> None:
     """Read a triangle where it is defined, something else elsewhere."""
     rng = gen.rng
-    own = Text(f"{made.name}({', '.join(a.name for a in axes)})", made.dtype)
+    own = Text(f"{made.name}({', '.join(a.name for a in axes)})", read_as(made.dtype))
     others = gen.atoms(axes, 2)
     dtype = random_dtype(rng)
     value, other = gen.value([own, own, *others], dtype), gen.value(others, dtype)
@@ -147,7 +147,7 @@ def reduction(gen: Generator) -> None:
     kept = rng.sample(axes, rng.randint(0, max(len(axes) - 1, 0)))
     for axis in kept:
         axis.narrow(0, 10**6)
-    dtype = random_dtype(rng)
+    dtype = computed_dtype(rng)
     intervals = _perhaps_triangular(gen, axes)
     same = axes[0].name in NAMES and rng.random() < 0.6
     results = [
@@ -238,7 +238,7 @@ def scatter(gen: Generator) -> None:
     for name, (_, span) in zip(NAMES, forms, strict=False):
         results.append(Axis(name, span.kind))
         results[-1].narrow(span.lo, span.c)
-    dtype = random_dtype(rng)
+    dtype = computed_dtype(rng)
     intervals = [f"{a.span.lo}, {a.span.hi}" for a in axes]
     target = ", ".join(form for form, _ in forms)
     entries = [(_entry_conditions(gen, axes, 1)[0], gen.value(atoms, dtype))]
@@ -272,7 +272,7 @@ def _target(gen: Generator, axes: list[Axis]) -> tuple[str, Span]:
 
 def scalar(gen: Generator) -> None:
     """A function without variables, of scalars and of other results without variables."""
-    reads = [Text(f"{s.name}()", s.dtype) for s in gen.sources if not s.spans]
+    reads = [Text(f"{s.name}()", read_as(s.dtype)) for s in gen.sources if not s.spans]
     atoms = [*reads[-2:], gen.add_scalar()]
     dtype = random_dtype(gen.rng)
     gen.define([], dtype, [gen.value(atoms, dtype).text])

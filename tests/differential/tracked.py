@@ -31,6 +31,11 @@ BINARY: dict[str, Any] = {
     "**": np.power,
     "min": np.minimum,
     "max": np.maximum,
+    "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+    "<<": np.left_shift,
+    ">>": np.right_shift,
 }
 FUNCTIONS: dict[str, Any] = {
     "Sin": np.sin,
@@ -180,6 +185,11 @@ def negative(operand: Tracked) -> Tracked:
     return _as_weak(Tracked(np.negative(operand.value), operand.error), operand.value)
 
 
+def inverted(operand: Tracked) -> Tracked:
+    """Every bit the other way."""
+    return _as_weak(Tracked(np.invert(operand.value), operand.error), operand.value)
+
+
 def function(name: str, operand: Tracked) -> Tracked:
     """A mathematical function; 8-bit integers are computed in float32."""
     a, ea = np.asarray(operand.value), operand.error
@@ -205,10 +215,18 @@ def function(name: str, operand: Tracked) -> Tracked:
     return _as_weak(found, operand.value)
 
 
+def computed_with(values: Any) -> Any:
+    """Values as they are computed with: those of half precision, which is for storage, as single ones."""
+    return values.astype(np.float32) if np.asarray(values).dtype == np.float16 else values
+
+
 def cast(operand: Tracked, dtype: npt.DTypeLike) -> Tracked:
     """The value in another type; unknown where C leaves the conversion undefined."""
     a, target = np.asarray(operand.value), np.dtype(dtype)
     ea = np.broadcast_to(operand.error, a.shape)
+    if target == np.float16 and a.dtype != np.float32:
+        single = cast(operand, np.float32)
+        return cast(single, target)
     with np.errstate(all="ignore"):
         value = a.astype(target)
         if a.dtype.kind == "f" and target.kind in "iu":
@@ -219,7 +237,8 @@ def cast(operand: Tracked, dtype: npt.DTypeLike) -> Tracked:
         narrower = target.kind in "fc" and unit_roundoff(target) > unit_roundoff(a.dtype)
         if not narrower:
             return Tracked(value, ea)
-        return _rounded(value, ea, 1, (ea == 0) | ~np.isfinite(a))
+        least = np.where(ea == 0, 0.0, float(np.finfo(target).smallest_subnormal))
+        return _rounded(value, ea + least, 1, (ea == 0) | ~np.isfinite(a))
 
 
 COMPARED: dict[str, Any] = {

@@ -150,6 +150,13 @@ def test_sizes_by_name(directory: Path, value: Any, text: str) -> None:
     refuses(f"fill(): argument T {text}", kernels.fill(directory), T=value)
 
 
+@pytest.mark.parametrize("value", [None, "3", float("nan"), np.float32("inf"), [3], np.ones(2), object()])
+def test_no_conversion_is_advised_that_fails_itself(directory: Path, value: Any) -> None:
+    with pytest.raises(pm.ArgumentError, match="argument T is") as refusal:
+        kernels.fill(directory)(T=value)
+    assert not refusal.value.hint
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_integer_scalars(directory: Path, dtype: str) -> None:
     echo, limits = kernels.echo(directory, dtype), np.iinfo(dtype)

@@ -22,6 +22,10 @@ CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kerne
 MIRROR_SECONDS = 5e-10  # to copy an element across the diagonal (Zen 5, 16 x 16 at a time)
 EFFICIENCY = 0.75  # of the peak that a library that was not measured reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
+# Rows of the blocks on the diagonal of a triangle that a library computes as a whole (OpenBLAS on a Zen 5:
+# syrk of 70 to 240 rows).
+DIAGONAL = 64.0
+_SOLVES = frozenset(("trsm",))  # where steps wait for each other
 # PolyMage matrix thesis, section 4.4: multiplications from which a product is mapped to a library.
 MAPPED_POINTS = 256.0**3
 # Of the peak that routines for vectors reach, which use every element of a matrix once: no more than loops
@@ -76,12 +80,45 @@ def call_seconds(
         if measured is not None:
             total += measured * _whole_ratio(call, sizes, threads, model, machine)
             continue
+        product = _as_product(call, sizes, threads, model)
+        if product is not None:
+            total += product
+            continue
         batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
         if flops > 0:  # no extent is 0, where nothing has an efficiency
             total += flops / (peak * efficiency(call, sizes))
         total += CALL_SECONDS * batch / threads
     return total
+
+
+def _as_product(
+    call: LibraryCall, sizes: Mapping[str, int], threads: int, model: LibraryModel | None
+) -> float | None:
+    """Seconds of a routine that was not measured, from those of whole products of real matrices.
+
+    Of a triangle it computes half, with the blocks of the diagonal as a whole.
+    """
+    dtype = call.dtype
+    ratios = (
+        library_ratios(model, dtype.dtype) if model and call.row.level == 3 and dtype.kind == "f" else None
+    )
+    if ratios is None or model is None or call.routine in _SOLVES:
+        return None
+    lengths = {role: axis.length(sizes) for role, axis in call.axes}
+    square = lengths["n" if call.side == "right" else "m"]
+    extents = (lengths["m"], lengths.get("n", square), lengths.get("k", square))
+    batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
+    team = threads if batch < threads else 1
+    seconds = model.grids["gemm", dtype.dtype].at(_part(extents, team)) * ratios.at(extents, team)
+    whole = 1.0 if call.row.triangle_of is None else 1.0 + min(1.0, DIAGONAL / max(square, 1.0))
+    return seconds * call.row.points * whole * batch / (threads if team == 1 else 1)
+
+
+def _part(extents: Extents, threads: int) -> Extents:
+    """What each of some threads computes of a product: a part of its longer side."""
+    m, n, k = extents
+    return (m, max(n / threads, 1.0), k) if n > m else (max(m / threads, 1.0), n, k)
 
 
 def _whole_ratio(
@@ -119,9 +156,7 @@ def library_ratios(model: LibraryModel, dtype: str) -> Ratios | None:
     """
 
     def predicted(extents: Extents, threads: int) -> float:
-        m, n, k = extents
-        part = (m, max(n / threads, 1.0), k) if n > m else (max(m / threads, 1.0), n, k)
-        return model.grids["gemm", dtype].at(part)
+        return model.grids["gemm", dtype].at(_part(extents, threads))
 
     found = ratios_of(model.products, _REAL[dtype], predicted)
     return None if found is None else found.parted()

@@ -75,6 +75,24 @@ def test_triangles(name: str, threads: int) -> None:
     assert_alike(output, inputs, threads, blas="never")
 
 
+@pytest.mark.parametrize("threads", [4, 6, 16])
+def test_images(threads: int) -> None:
+    """Rows of images, rows of pixels or channels with what is beside each of these."""
+    h, w, c, r, s, n = (pm.Parameter(pm.Int, name) for name in "HWCRSN")
+    image, weights = pm.Image(pm.Float, "I", [h, w, c]), pm.Image(pm.Float, "P", [r, s, c, n])
+    rng = np.random.default_rng(threads)
+    for shape, channels in (((9, 7, 6), 40), ((30, 12, 3), 5), ((5, 30, 3), 9)):
+        sizes = {h: shape[0], w: shape[1], c: shape[2], r: 3, s: 3, n: channels}
+        options = Options(blas="never", threads=threads, parallel_threshold=0, cflags=("-O0",))
+        compiled: Any = pm.compile(
+            pm.conv2d(image, weights), inputs=[image, weights], options=options, estimates=sizes
+        )
+        assert "_pm_grid_down" in compiled.source
+        arrays = [rng.uniform(-1, 1, each).astype(np.float32) for each in (shape, (3, 3, shape[2], channels))]
+        terms = 9 * shape[2] + 4
+        assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=terms, magnitude=1.0 * terms)
+
+
 def test_calls_of_a_library() -> None:
     """Each thread calls for its part; where register blocks are quicker, at each call, they share alike."""
     assert_alike((X @ Y).named("called"), [X, Y], 4, blas="auto")

@@ -13,10 +13,11 @@ from polymat import Complex, Double, Exp, Matrix, Vector, symm, syrk, trmm
 from polymat.idiom.librarymodel import AXES, LibraryModel
 from polymat.idiom.librarytransforms import transform_seconds
 from polymat.idiom.measuredcalls import measured_seconds
-from polymat.idiom.profit import call_seconds
+from polymat.idiom.profit import DIAGONAL, call_seconds, completed
 from polymat.machine.calibrate import Rate
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
+from polymat.machine.producttimes import ProductTimes
 from tests.idiom.recognise import K, M, N, alpha, beta, i, j, k, recognised, total, upto
 from tests.machine.test_model import MEASURED
 
@@ -107,6 +108,27 @@ def test_threads_together_are_as_much_slower_as_their_peak() -> None:
     sizes = {**SIZES, "N": 12}
     assert call_seconds(found, machine, sizes, 1, model()) == pytest.approx(expected("symm", 5, 12))
     assert call_seconds(found, machine, sizes, 2, model()) == pytest.approx(4 / 3 * expected("symm", 5, 6))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_routines_that_were_not_measured_go_by_whole_products(threads: int) -> None:
+    """Where products alone were timed: half of one for a triangle, with the blocks on its diagonal."""
+    levels = (50, 1000)
+    seconds = tuple(2.0 * m * n * inner / 1e10 for m, n, inner in itertools.product(levels, repeat=3))
+    tables = tuple(ProductTimes(8, team, levels, tuple(s / team for s in seconds)) for team in (1, 2))
+    machine = replace(GENERIC, cores=2)
+    timed = completed(LibraryModel("", "", "", {}, tables), machine)
+    sizes, whole = dict.fromkeys("MNK", 1000), 0.2 / threads
+    shares = {
+        "syrk": (syrk(A, C, alpha, beta), 0.5 * (1 + DIAGONAL / 1000)),
+        "symm": (symm(C, D, Matrix(Double, "E", [M, N]), M, N, alpha, beta), 1.0),
+        "trmm": (trmm(C, D, alpha), 0.5 * (1 + DIAGONAL / 1000)),
+    }
+    for routine, (output, share) in shares.items():
+        found = recognised(output).idiom
+        assert found is not None
+        assert [call.routine for call in found.calls] == [routine]
+        assert call_seconds(found, machine, sizes, threads, timed) == pytest.approx(share * whole)
 
 
 def test_what_was_not_measured_goes_by_the_peak() -> None:

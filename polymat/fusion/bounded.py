@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from polymat.fusion.dag import Dag, bits
 from polymat.fusion.exact import Exhausted, MaskCost, Solution, solve
@@ -12,6 +12,7 @@ from polymat.fusion.price import MAX_GROUPS, Price
 
 MAX_RANGE = 8  # stages of a group that is tried as a range of an order
 WINDOW_STAGES = 8  # stages of consecutive groups that are partitioned anew together
+MAX_MOVES = 64  # groups that are priced for moving single stages
 WINDOW_STEPS = 5_000  # candidate groups of one such search
 
 
@@ -21,7 +22,8 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
     The cheapest of all partitions into ranges of an order, for three orders: the pipeline's own, depth first,
     and that of the greedy partition, whose groups are tried as ranges whatever their length.  Then runs of
     consecutive groups of up to `WINDOW_STAGES` stages are partitioned anew by the exact recurrence, until
-    `MAX_GROUPS` more groups are priced, and what is left is merged while that saves anything.
+    `MAX_GROUPS` more groups are priced, what is left is merged while that saves anything, and single stages
+    move to groups beside theirs.
     """
     greedy = merge_greedily(dag, price, [1 << k for k in bits(stages)])
     greedy_order = [k for group in greedy.groups for k in bits(group)]
@@ -33,7 +35,44 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
         return best
     with price.limited(MAX_GROUPS):
         best = _windows(dag, price, stages, best)
-    return merge_greedily(dag, price, best.groups)
+    merged = merge_greedily(dag, price, best.groups)
+    with price.limited(MAX_MOVES):
+        return _moved(dag, price, merged)
+
+
+def _moved(dag: Dag, cost: MaskCost, solution: Solution) -> Solution:
+    """Move single stages to groups beside theirs, the one first that saves most, until none saves anything."""
+    groups = solution.groups
+    for _ in range(sum(group.bit_count() for group in groups)):
+        try:
+            moves = sorted(_moves(dag, cost, groups))
+        except Exhausted:
+            break
+        orders = (dag.run_order(_with_move(groups, *move)) for _, *move in moves)
+        moved = next((order for order in orders if order is not None), None)
+        if moved is None:
+            break
+        groups = moved
+    return Solution(sum(map(cost, groups)), groups)
+
+
+def _moves(dag: Dag, cost: MaskCost, groups: Sequence[int]) -> Iterator[tuple[float, int, int, int]]:
+    """What moving a stage from a group to another adds to the cost (less than nothing), with the three."""
+    for home in groups:
+        for k in bits(home):
+            stage = 1 << k
+            rest = home ^ stage
+            if not rest or not dag.is_connected(rest) or not dag.is_convex(rest):
+                continue
+            for other in groups:
+                if other != home and dag.beside[k] & other and dag.is_convex(other | stage):
+                    added = cost(rest) + cost(other | stage) - cost(home) - cost(other)
+                    if added < 0:
+                        yield added, stage, home, other
+
+
+def _with_move(groups: Sequence[int], stage: int, home: int, other: int) -> list[int]:
+    return [each ^ stage if each in (home, other) else each for each in groups]
 
 
 def _depth_first(dag: Dag, stages: int) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.errors import InternalError
-from polymat.fusion.bounded import MAX_RANGE
+from polymat.fusion.bounded import MAX_MOVES, MAX_RANGE
 from polymat.fusion.dag import Dag
 from polymat.fusion.partition import BOUNDED, EXACT, partition, partition_stages
 from polymat.fusion.price import MAX_GROUPS
@@ -68,7 +68,7 @@ def test_siblings_are_priced_no_oftener_than_promised(count: int) -> None:
     found = partition_stages(Dag.of(names, [], joins), cost)
     assert found.exact == (2**count - 1 <= MAX_GROUPS)
     pairs_and_ranges = 2 * count * count
-    assert len(asked) <= (MAX_GROUPS if found.exact else MAX_GROUPS + pairs_and_ranges)
+    assert len(asked) <= (MAX_GROUPS if found.exact else MAX_GROUPS + MAX_MOVES + pairs_and_ranges)
     assert found.cost <= sum(map(fours, (names[k : k + 4] for k in range(0, count, 4))))
 
 
@@ -82,6 +82,19 @@ def test_groups_longer_than_ranges_are_merged_from_these() -> None:
 
     found = partition_stages(Dag.of(names, chain(names)), cost)
     assert found.groups == tuple(names[k : k + 16] for k in (0, 16, 32))
+
+
+def test_single_stages_move_to_the_group_beside_theirs() -> None:
+    names = SIXTY[:48]
+
+    def cost(group: Names) -> float:
+        if len(group) in (15, 16, 17):
+            return 1.2 - 0.2 * (len(group) == 17) - 0.1 * (len(group) == 15)
+        return 1.0 if len(group) <= MAX_RANGE else math.inf
+
+    found = partition_stages(Dag.of(names, chain(names)), cost)
+    assert found.groups == (names[:15], names[15:32], names[32:])
+    assert found.cost == pytest.approx(1.1 + 1.0 + 1.2)
 
 
 def test_siblings_are_fused_only_when_joined() -> None:

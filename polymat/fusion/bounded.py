@@ -41,7 +41,7 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
 
 
 def _moved(dag: Dag, cost: MaskCost, solution: Solution) -> Solution:
-    """Move single stages to groups beside theirs, the one first that saves most, until none saves anything."""
+    """Move single stages to groups beside theirs, that first which saves most, while any saves."""
     groups = solution.groups
     for _ in range(sum(group.bit_count() for group in groups)):
         try:

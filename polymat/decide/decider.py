@@ -98,12 +98,17 @@ class Decider:
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
         joins = [*joinable_edges(self.reads, self.dag)]
-        found = self.candidates
-        joins += [*found.calls.joins(), *found.recursive.joins(), *found.positions.joins()]
+        plans = self.candidates
+        joins += [*plans.calls.joins(), *plans.recursive.joins(), *plans.positions.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
-        named, together = found.planner.groups(), undivided(self.reads, self.dag, self._are_kept_alike)
-        together = compatible(self.dag, (*named, *together)) if named else together
+        together = undivided(self.reads, self.dag, self._are_kept_alike)
+        found = partition(self.pipeline, self.cost, joins=joins, together=together)
+        there = {group.stages for group in found.groups}
+        named = [stages for stages in plans.planner.groups() if self.cost(stages) < math.inf]
+        if there.issuperset(named):
+            return found
+        together = compatible(self.dag, (*named, *together))
         return partition(self.pipeline, self.cost, joins=joins, together=together)
 
     @with_own_memo

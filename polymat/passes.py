@@ -8,7 +8,7 @@ from typing import Any
 
 from polymat.codegen.program import CSource, Program
 from polymat.dataclass import dataclass
-from polymat.errors import LangError
+from polymat.errors import OptionError
 from polymat.fusion.separate import separate
 from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
@@ -127,7 +127,20 @@ def _other_orders(schedule: Schedule, job: Job) -> Schedule:
 
 
 def _scheduled(pipeline: Pipeline, job: Job) -> Schedule:
-    """What the passes between the order of products and this one make of a pipeline in another order."""
+    """What the passes between the order of products and this one make of a pipeline in another order.
+
+    Schemes of the first order count where they fit this one, whose products may have other operands.
+    """
+    try:
+        return _by_passes(pipeline, job)
+    except OptionError:
+        if not job.request.options.scheme:
+            raise
+    free = replace(job.request.options, scheme=())
+    return _by_passes(pipeline, Job(replace(job.request, options=free)))
+
+
+def _by_passes(pipeline: Pipeline, job: Job) -> Schedule:
     level: Any = pipeline
     for each in PASSES[position("products") + 1 : position("orders")]:
         level = each.apply(level, job)
@@ -282,17 +295,3 @@ def levels_of(job: Job, passes: Sequence[Pass] = PASSES, level: Any = None) -> I
     for each in passes:
         level = each.apply(level, job)
         yield each, level
-
-
-def one_schedule(job: Job) -> Schedule:
-    """The first schedule of a compilation, for who measures its groups one by one."""
-    for _, level in levels_of(job):
-        if isinstance(level, Schedule):
-            return level
-        if isinstance(level, Stepwise):
-            break
-    raise LangError(
-        f"{job.request.name} runs step by step, and its groups are not measured one by one",
-        at=job.request.outputs[0].at,
-        hint="audit one step, as a pipeline of its own; profile() measures all of them together",
-    )

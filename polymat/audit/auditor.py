@@ -18,9 +18,11 @@ from polymat.checked import check
 from polymat.dataclass import dataclass
 from polymat.decide.chosen import AT_ALL_SIZES
 from polymat.decide.figures import Figures
+from polymat.errors import LangError
+from polymat.graph.stepwise import Stepwise
 from polymat.groupclock import Arrays, Clocked, clocked
 from polymat.model.assumed import assumed_sizes
-from polymat.passes import one_schedule
+from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.request import Request
@@ -105,7 +107,7 @@ class _Audit:
     @staticmethod
     def of(job: Job, arguments: Mapping[str, Any]) -> _Audit:
         """Compile the program as it is, and call it."""
-        schedule = one_schedule(job)
+        schedule = _one_schedule(job)
         choice, pipeline = clocked(schedule, job), schedule.grouping.pipeline
         bound = bind(choice.compiled.signature, (), arguments)
         options, machine = job.request.options, job.request.machine
@@ -172,3 +174,17 @@ class _Audit:
         plan = self.schedule.plans[group]
         choice = TimedPlan(plan.summary, self.figures.price(plan).seconds, self.choice.least[group])
         return Audited(plan.group.stages, choice, tuple(other.timed for other in others))
+
+
+def _one_schedule(job: Job) -> Schedule:
+    """The first schedule of a compilation, for who measures its groups one by one."""
+    for _, level in levels_of(job):
+        if isinstance(level, Schedule):
+            return level
+        if isinstance(level, Stepwise):
+            break
+    raise LangError(
+        f"{job.request.name} runs step by step, and its groups are not measured one by one",
+        at=job.request.outputs[0].at,
+        hint="audit one step, as a pipeline of its own; profile() measures all of them together",
+    )

@@ -12,6 +12,7 @@ from benchmarks.images import find_program
 from benchmarks.npbench import PROGRAMS
 from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
 from polymat.codegen.program import Program
+from polymat.plan.schedule import Schedule
 from polymat.rewrite import sliced
 from polymat.tilesize.namedgroups import all_counting, alternatives, counting
 from tests.differential.random_states import random_states
@@ -128,3 +129,19 @@ def test_slices_are_asked_for_by_schemes_without_their_dimension(
     apart = {"out": "[R(z), R(i), R(j), V(j)]"}
     said = report_text(**asked, options=Options(threads=threads, scheme=apart))
     assert "slice by slice" not in said
+
+
+@pytest.mark.parametrize("dtype", [Double, pm.Complex])
+def test_schemes_of_one_order_of_products_leave_others_as_they_are(dtype: Any) -> None:
+    """Beside (A B) D, for other sizes, stands A (B D), whose second product has other operands."""
+    K, L, M, N = (pm.Parameter(Int, name) for name in "KLMN")
+    A, B, D = (pm.Matrix(dtype, name, shape) for name, shape in (("A", [M, K]), ("B", [K, N]), ("D", [N, L])))
+    asked: dict[str, Any] = {"outputs": (A @ B @ D).named("O")}
+    told = explained(report_text(**asked))
+    assert {*told} == {"tmp_A_B", "O"}
+    found = compiled_levels(**asked, options=Options(scheme=told))["tilesize"]
+    assert isinstance(found, Schedule)
+    assert found.grouping.pipeline.others, "there is one order alone"
+    assert without_remarks(asked, Options(scheme=told)) == without_remarks(asked, Options())
+    with pytest.raises(OptionError, match=r"scheme\['O'\] does not fit: "):
+        compiled_levels(**asked, options=Options(scheme={**told, "O": "[R(i), R(h), R(j)]"}))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from math import prod
+from typing import TypeGuard
 
 from polymat.dataclass import dataclass
 from polymat.graph.operations import function_operations
@@ -25,6 +26,9 @@ from polymat.plan.loops import LoopPlan
 
 DIVISION_WAITS = 3.0  # multiply-adds behind each other that take as long as one division
 
+# Elements that are picked in the time of dividing an index by a constant: a product, a shift, and what makes
+# it a floor.
+FLOORED = 2.0
 SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, and shuffled
 
 
@@ -171,12 +175,14 @@ def _loaded(
     count = prod(number for _, number in together)
     near: dict[object, tuple[float, float, set[object]]] = {}
     apart: dict[object, object] = {}
+    floored: set[FloorDiv] = set()
     moving = [load for load in loads if any(inner in form.names() for form in load.indices)]
     places = [(load, forms) for load in moving for forms in _places(load, together)]
     for load, forms in places:
         place, step = (load.source.name, *forms), _step(forms[-1], inner)
         if computed_in(forms) or step > SHUFFLED or any(inner in form.names() for form in forms[:-1]):
             apart[place] = _computed_place(load, forms, inner)
+            floored |= {atom for form in forms for atom, _ in form.terms if _is_floored(atom, inner)}
             continue
         row = (*place[:-1], forms[-1] - forms[-1].const) if shifted else place
         size = 0.0 if load.source.name in registers else load.dtype.size * step
@@ -186,9 +192,14 @@ def _loaded(
     return _Loaded(
         sum(size for size, *_ in near.values()) / count,
         shuffled / count,
-        (len(apart) - gathered) / count,
+        (len(apart) - gathered + FLOORED * len(floored)) / count,
         gathered / count,
     )
+
+
+def _is_floored(atom: object, inner: str) -> TypeGuard[FloorDiv]:
+    """Whether a part of an index is divided anew at each point, which no vector does."""
+    return isinstance(atom, FloorDiv) and inner in atom.numerator.names()
 
 
 def _computed_place(load: Load, forms: Sequence[Affine], inner: str) -> object:

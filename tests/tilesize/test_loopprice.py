@@ -19,6 +19,7 @@ from polymat.tilesize.loopprice import DIVISION, OVERLAP_LOSS, Rates, loop_opera
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.pointdemand import (
     DIVISION_WAITS,
+    FLOORED,
     PointDemand,
     point_demands,
 )
@@ -107,6 +108,21 @@ def test_columns_are_loaded_one_by_one() -> None:
     pipeline, plan = planned(out, [A])
     (found,) = point_demands(pipeline.stages[0], plan, None, 1)
     assert (found.picked, found.gathered, found.bytes) == (1.0, 0.0, 8.0)
+
+
+def test_rows_by_turns_divide_the_index_of_each_point() -> None:
+    """No vector divides indices; a row that is read slower takes shuffles alone."""
+    A, x = pm.Matrix(pm.Double, "A", [N, N]), pm.Vector(pm.Double, "x", [N])
+    turns, slower = (
+        pm.Function(([i], [pm.Interval(pm.Int, 0, 3 * 10 - 1)]), pm.Double, name)
+        for name in ("turns", "slower")
+    )
+    turns.defn = [A(i % 3, i // 3) + A(i % 3, i // 3 + 1)]
+    slower.defn = [x(i // 3)]
+    for out, read, picked in ((turns, A, 2.0 + FLOORED), (slower, x, 0.0)):
+        pipeline, plan = planned(out, [read])
+        (found,) = point_demands(pipeline.stages[0], plan, None, 1)
+        assert (found.picked, found.gathered) == (picked, 0.0)
 
 
 def test_rows_side_by_side_share_what_they_load() -> None:

@@ -21,7 +21,8 @@ are of other machines. `make bench ARGS="papers"` measures all of them, a file e
 machines had is in `benchmarks/results/machines/`, in `papers/` of each. `make results` writes this page.
 
 A column is how many times as long that way or that library takes: above 1 polymat's default is quicker.
-`naive` is no optimisation, `polymage` the baseline that the thesis starts from, `paper` its own algorithms,
+`naive` is no optimisation, `polymage` the baseline that the thesis starts from, `paper` its own algorithms
+(both leave transforms to FFTW, as the thesis does; without, a transform is a sum of N² terms),
 `library` a library wherever one fits, `tuned` what `pm.tune` has found on this machine, where it was run;
 `out=` writes into arrays that are there. `C` are plain loops by gcc; clang's Polly and Pluto are not among
 these. Figures of one and two threads stand side by side.

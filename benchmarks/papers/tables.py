@@ -79,7 +79,7 @@ TABLES: dict[str, Section] = {
             name="thesis-filters",
             title="Filter pipelines of the thesis (its Figure 5.3, and sub-band), float64",
             cases=SECTIONS["dsp"].cases,
-            # Not the naive way: transforms by their definition take N² steps, minutes at 2¹⁸ samples.
+            # Not the naive way, which calls no FFTW: transforms by definition take minutes at 2¹⁸ samples.
             rivals={"polymat, out=": OWN[1:], "polymat": ("SciPy, best",)},
         ),
         Section(

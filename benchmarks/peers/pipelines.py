@@ -97,13 +97,13 @@ def prepare_naive(task: Task) -> Prepared:
 
 
 def prepare_paper(task: Task) -> Prepared:
-    """Groups and tiles as PolyMage chose them, into arrays that are there."""
-    return _into_arrays(task, pm.Options.paper())
+    """Groups and tiles as the thesis chose them, transforms by FFTW as there, into arrays that are there."""
+    return _into_arrays(task, pm.Options.paper(fft="always"))
 
 
 def prepare_polymage(task: Task) -> Prepared:
-    """Groups and tiles of PolyMage before its matrix thesis, into arrays that are there."""
-    return _into_arrays(task, pm.Options.polymage())
+    """Groups and tiles of PolyMage before its thesis, transforms by FFTW, into arrays that are there."""
+    return _into_arrays(task, pm.Options.polymage(fft="always"))
 
 
 def prepare_library(task: Task) -> Prepared:

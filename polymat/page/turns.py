@@ -146,19 +146,22 @@ def _summary(subject: StepwiseSubject, parts: Sequence[Turn], profile: Profile |
 
 
 def _table(parts: Sequence[Turn], anchor: str) -> str:
-    """A line for each section."""
+    """A line for each section; what a step takes is left out on narrow screens, as each section says it."""
     known = any(part.measured is not None for part in parts)
-    heads = ["section", "runs", "predicted once", "predicted in all", *["measured in all"] * known]
-    rows = [element("tr", "".join(text("th", each) for each in heads))]
+    beside = {"class_": "beside"} if known else {}
+    head = text("th", "section") + text("th", "runs") + text("th", "predicted once", **beside)
+    head += text("th", "predicted in all") + (text("th", "measured in all") if known else "")
+    rows = [element("tr", head)]
     for part in parts:
         link = element(
             "a",
             escaped(f"{part.number}. {part.subject.schedule.grouping.pipeline.outputs[-1]}"),
             href=f"#{anchor}-{part.number}",
         )
-        cells = [link, escaped(part.when), seconds_text(part.once), seconds_text(part.seconds)]
         took = "" if part.measured is None else seconds_text(part.measured)
-        rows.append(element("tr", "".join(element("td", cell) for cell in [*cells, *[took] * known])))
+        cells = element("td", link) + text("td", part.when) + text("td", seconds_text(part.once), **beside)
+        cells += text("td", seconds_text(part.seconds)) + (text("td", took) if known else "")
+        rows.append(element("tr", cells))
     return element("table", "".join(rows))
 
 

@@ -8,6 +8,7 @@ from polymat.codegen.c.ctree import (
     Assign,
     Cast,
     CBinary,
+    CCall,
     CExpr,
     CParameter,
     Declare,
@@ -19,10 +20,11 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Ternary,
 )
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.positionpath import PositionPath
 from polymat.codegen.loops.positionpoints import BEST, ONE, ZERO
-from polymat.codegen.loops.positionsearch import FEW, INSIDE, POINT, SOME
+from polymat.codegen.loops.positionsearch import FEW, INSIDE, NEXT, POINT, SOME
 from polymat.codegen.loops.ranges import Range
 from polymat.plan.position import PositionPlan
 
@@ -63,6 +65,8 @@ class PositionLook:
         """So many points at a time.
 
         for points by 128: { near = the least k whose point is the extreme, or 128; if (near < 128) found; }
+
+        The last of them may be asked twice: none of those before is the extreme then.
         """
         here, near, point, many = Id(INSIDE), Id(NEAR), Id(POINT), Literal(str(count))
         bits = f"uint{8 * self.points.extreme.dtype.size}_t"
@@ -72,12 +76,15 @@ class PositionLook:
             Declare(f"const {bits}", HIT, hit),
             Assign(near, "=", Ternary(CBinary("<", Id(HIT), near), Id(HIT), near)),
         )
+        end = Id(self.part.end)
+        self.writer.needs.add(MIN_I64)
         asked = (
+            Declare("const ptrdiff_t", INSIDE, CCall(MIN_I64.function, (Id(NEXT), CBinary("-", end, many)))),
             Declare(bits, NEAR, many),
             For(POINT, ZERO, CBinary("<", point, many), ONE, body),
             If(CBinary("<", near, many), self._found(CBinary("+", here, near))),
         )
-        return For(INSIDE, Id(self.part.begin), CBinary("<", here, Id(self.part.end)), many, asked)
+        return For(NEXT, Id(self.part.begin), CBinary("<", Id(NEXT), end), many, asked)
 
     def _not_a_number(self) -> tuple[Stmt, ...]:
         """Look for the first NaN where that is the extreme; then no other one is looked for."""

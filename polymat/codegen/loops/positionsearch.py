@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
+    Block,
     CBinary,
     CCall,
     CExpr,
@@ -35,6 +36,10 @@ from polymat.codegen.loops.ranges import Range
 from polymat.plan.position import PositionPlan
 
 FEW, SOME = 32, 128  # points of a short row, and of others, that are compared at a time
+AT_ONCE = (
+    65,
+    256,
+)  # points of rows that are compared at once, where vectors of any number are; so many are not
 BYTES = 2048, 16384  # of these points in a long row, and in a longer one
 FOUND, AT = "_pm_found", "_pm_at"  # the extreme, and where it is
 HERE, MANY = "_pm_here", "_pm_many"
@@ -64,11 +69,16 @@ class PositionSearch:
         length = CBinary("-", Id(part.end), Id(part.begin))
         searches = [self._noting("searchall", self._rows(self._one_by_one()))]
         chosen = (run_nest(searches[0]),)
-        for count in (FEW, SOME, *(size // extreme.dtype.size for size in BYTES)):
-            many = Literal(str(count))
-            each = (*self._rows(self._at_a_time(count)), Assign(Id(MANY), "*=", many))
-            searches.append(self._noting(f"searchby{count}", each))
-            chosen = (If(CBinary(">=", length, many), (run_nest(searches[-1]),), chosen),)
+        ways = {FEW: FEW, SOME: SOME}
+        if extreme.dtype.kind == "f":  # of others compilers' own loops are vectors
+            ways = {FEW: FEW, AT_ONCE[0]: 0, AT_ONCE[1]: SOME}
+        ways |= {size // extreme.dtype.size: size // extreme.dtype.size for size in BYTES}
+        for least, count in ways.items():
+            many = Literal(str(count)) if count else length
+            row, kind = (self._at_a_time(count), f"by{count}") if count else (self._at_once(), "whole")
+            each = (*self._rows(row), Assign(Id(MANY), "*=", many))
+            searches.append(self._noting(f"search{kind}", each))
+            chosen = (If(CBinary(">=", length, Literal(str(least))), (run_nest(searches[-1]),), chosen),)
         helpers = tuple(each.function for each in searches)
         return replace(self._given("search", chosen), helpers=helpers)
 
@@ -110,20 +120,31 @@ class PositionSearch:
 
         for points by 128: { here = the extreme of these;  if (it is better) best = here, at = their first; }
         """
-        part, inside, extreme = self.ranges[-1], Id(INSIDE), self.points.extreme
-        many = Literal(str(count))
-        term = Assign(Id(HERE), "=", CCall(self.better.function, (Id(HERE), self._value(Id(POINT)))))
-        operation = self.better.function if extreme.dtype.kind == "f" else self.better.operation
-        compared = Vectors(((operation, (HERE,)),))
-        loop = For(POINT, inside, CBinary("<", Id(POINT), plus(inside, count)), ONE, (term,), (compared,))
+        part, inside, many = self.ranges[-1], Id(INSIDE), Literal(str(count))
         last = CBinary("-", Id(part.end), many)
         body = (
             Declare("const ptrdiff_t", INSIDE, CCall(MIN_I64.function, (Id(NEXT), last))),
-            Declare(extreme.dtype.c, HERE, self.points.start(extreme)),
-            *in_lanes(self.writer, extreme, self.plan.loops[extreme.name], (loop,)),
-            *self._noted(inside),
+            *self._compared(inside, plus(inside, count)),
         )
         return For(NEXT, Id(part.begin), CBinary("<", Id(NEXT), Id(part.end)), many, body)
+
+    def _at_once(self) -> Block:
+        """All points of a row: the lanes of what they come to are compared with each other once."""
+        part = self.ranges[-1]
+        return Block(self._compared(Id(part.begin), Id(part.end)))
+
+    def _compared(self, first: CExpr, end: CExpr) -> tuple[Stmt, ...]:
+        """The extreme of some points, in vectors, and where the first of them is if that is better."""
+        extreme = self.points.extreme
+        term = Assign(Id(HERE), "=", CCall(self.better.function, (Id(HERE), self._value(Id(POINT)))))
+        operation = self.better.function if extreme.dtype.kind == "f" else self.better.operation
+        compared = Vectors(((operation, (HERE,)),))
+        loop = For(POINT, first, CBinary("<", Id(POINT), end), ONE, (term,), (compared,))
+        return (
+            Declare(extreme.dtype.c, HERE, self.points.start(extreme)),
+            *in_lanes(self.writer, extreme, self.plan.loops[extreme.name], (loop,)),
+            *self._noted(first),
+        )
 
     def _one_by_one(self) -> For:
         """Each point compared with the best before it."""

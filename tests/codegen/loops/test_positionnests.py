@@ -10,12 +10,28 @@ import pytest
 import polymat as pm
 from polymat.codegen.loops.positionnarrow import NARROW, TOGETHER, WIDE
 from polymat.codegen.loops.positionrows import COLUMNS
-from polymat.codegen.loops.positionsearch import BYTES, FEW, SOME
+from polymat.codegen.loops.positionsearch import AT_ONCE, BYTES, FEW, SOME
 from polymat.lang.reduction import Op
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
 ROW = max(BYTES) // 4
-LENGTHS = (1, 2, FEW - 1, FEW, 3 * FEW + 1, SOME - 1, SOME, SOME + 3, ROW - 1, ROW, 3 * ROW, 9 * ROW + 5)
+LENGTHS = (
+    1,
+    2,
+    FEW - 1,
+    FEW,
+    AT_ONCE[0] - 1,
+    *AT_ONCE,
+    AT_ONCE[1] - 1,
+    3 * FEW + 1,
+    SOME - 1,
+    SOME,
+    SOME + 3,
+    ROW - 1,
+    ROW,
+    3 * ROW,
+    9 * ROW + 5,
+)
 TYPES = [(pm.Double, "f8"), (pm.Float, "f4"), (pm.Int, "i4"), (pm.UChar, "u1")]
 
 

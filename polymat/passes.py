@@ -8,7 +8,6 @@ from typing import Any
 
 from polymat.codegen.program import CSource, Program
 from polymat.dataclass import dataclass
-from polymat.errors import OptionError
 from polymat.fusion.separate import separate
 from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
@@ -50,9 +49,11 @@ from polymat.steps import (
     plan,
     render_program,
     replace_waves,
+    same_stages,
     share_parts,
     split_phases,
     turn,
+    without_schemes,
 )
 
 
@@ -121,23 +122,20 @@ def _other_orders(schedule: Schedule, job: Job) -> Schedule:
     if schedule.kept:
         return schedule
     job = Job(replace(job.request, found=None))  # what was measured is of this order alone
-    found = [(work, _scheduled(other, job)) for work, other in schedule.grouping.pipeline.others]
+    first = schedule.grouping.pipeline
+    found = [(work, _scheduled(other, job, first)) for work, other in first.others]
     others = tuple((work, other) for work, other in found if not other.kept)
     return replace(schedule, others=others) if others else schedule
 
 
-def _scheduled(pipeline: Pipeline, job: Job) -> Schedule:
+def _scheduled(pipeline: Pipeline, job: Job, first: Pipeline) -> Schedule:
     """What the passes between the order of products and this one make of a pipeline in another order.
 
-    Schemes of the first order count where they fit this one, whose products may have other operands.
+    Schemes are for the first one: those of stages that are the same in this one count here as well.
     """
-    try:
-        return _by_passes(pipeline, job)
-    except OptionError:
-        if not job.request.options.scheme:
-            raise
-    free = replace(job.request.options, scheme=())
-    return _by_passes(pipeline, Job(replace(job.request, options=free)))
+    found = _by_passes(pipeline, without_schemes(job))
+    kept = without_schemes(job, same_stages(found.grouping.pipeline, first))
+    return _by_passes(pipeline, kept) if kept.request.options.scheme else found
 
 
 def _by_passes(pipeline: Pipeline, job: Job) -> Schedule:

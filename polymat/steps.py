@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pipelinetext import stage_lines
 from polymat.graph.pitches import pitch_inputs
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import StepSection, Stepwise
@@ -47,6 +48,7 @@ from polymat.rewrite.sharedlookups import share_lookups
 from polymat.rewrite.sharedparts import share_expressions
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
+from polymat.tilesize.namedgroups import fused_in
 
 L = TypeVar("L")
 Level = Pipeline | Grouping | Schedule | Stepwise[Any] | Program | CSource | Built
@@ -184,6 +186,21 @@ def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
     pipeline = share_expressions(pipeline, predict, partial(_is_called, asked=job.request))
     sizes = assumed_sizes(pipeline, job.request.estimates)
     return share_lookups(pipeline, lambda other: predict(other)[1], sizes)
+
+
+def same_stages(pipeline: Pipeline, other: Pipeline) -> frozenset[str]:
+    """The stages that two pipelines define alike."""
+    one, two = ({stage.name: [*stage_lines(stage)] for stage in each.stages} for each in (pipeline, other))
+    return frozenset(name for name, lines in one.items() if two.get(name) == lines)
+
+
+def without_schemes(job: Job, but: Set[str] = frozenset()) -> Job:
+    """A job without the schemes that were given, but those of some stages that name no others."""
+    options = job.request.options
+    if not options.scheme:
+        return job
+    kept = {name: text for name, text in options.schemes.items() if {name, *fused_in(text)} <= but}
+    return Job(replace(job.request, options=replace(options, scheme=kept)))
 
 
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:

@@ -10,6 +10,7 @@ from polymat.codegen.c.render import unit
 from polymat.codegen.explain import make_report
 from polymat.codegen.explainsteps import make_stepwise_report
 from polymat.codegen.program import Program
+from polymat.codegen.report import Report
 from polymat.driver import levels, request_for
 from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
@@ -51,16 +52,20 @@ def own_c(program: Program) -> str:
     return unit(replace(program.file, texts=(), undefine=(), declared=(), marks=()), "")
 
 
-def report_text(outputs: Any, **asked: Any) -> str:
-    """What `explain()` says, but for how long compiling took and where definitions stand."""
+def report_of(outputs: Any, **asked: Any) -> Report:
+    """What `explain()` gives."""
     found = compiled_levels(outputs, **asked)
     built, schedule, program = found["built"], told(found["tilesize"], found["skews"]), found["codegen"]
     assert isinstance(built, Pipeline)
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")
     if isinstance(schedule, Stepwise):
-        text = str(make_stepwise_report(built, schedule, program.signature, guessed, {}))
-    else:
-        assert isinstance(schedule, Schedule)
-        text = str(make_report(built, schedule, program.signature, program.buffers, guessed, {}))
+        return make_stepwise_report(built, schedule, program.signature, guessed, {})
+    assert isinstance(schedule, Schedule)
+    return make_report(built, schedule, program.signature, program.buffers, guessed, {})
+
+
+def report_text(outputs: Any, **asked: Any) -> str:
+    """What `explain()` says, but for how long compiling took and where definitions stand."""
+    text = str(report_of(outputs, **asked))
     return re.sub(r"[^\s(]*?(\w+\.py):\d+", r"\1", text.removesuffix("\ncompiled in: "))

@@ -170,10 +170,17 @@ class Report:
     def schemes(self) -> dict[str, str]:
         """The schemes of all groups that have one: `Options(scheme=...)` takes them back.
 
-        A stage that has others in other sections, at the first step say, has all of them: `[...] | [...]`.
+        A stage that has others in other sections, at the first step say, has all of them: `[...] | [...]`;
+        where it shares its loops with others in some of them alone, `fuse` of its own name says where not.
         """
-        pairs = [(name, text) for group in self.groups for name, text in group.scheme.items()]
-        return {name: " | ".join(dict.fromkeys(t for n, t in pairs if n == name)) for name, _ in pairs}
+        shared = {name for group in self.groups if len(group.stages) > 1 for name in group.stages}
+        found: dict[str, dict[str, None]] = {}
+        for group in self.groups:
+            for name, text in group.scheme.items():
+                alone = name in shared and len(group.stages) == 1 and not text.startswith("[fuse(")
+                text = f"[fuse({name}), {text[1:]}" if alone else text
+                found.setdefault(name, {})[text] = None
+        return {name: " | ".join(texts) for name, texts in found.items()}
 
     def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
         """This report with the way that each product takes at some sizes on so many threads.

@@ -46,6 +46,11 @@ def all_counting(stages: Sequence[str], texts: Mapping[str, str]) -> dict[str, t
     return {name: here[name] or each for name, each in found.items()}
 
 
+def fused_in(text: str) -> frozenset[str]:
+    """The stages that schemes of one stage name to share its loops."""
+    return frozenset(name for scheme in schemes_among(alternatives(text)) for name in scheme.fused)
+
+
 def schemes_among(texts: Iterable[str]) -> Iterator[Scheme]:
     """Those of some texts that are schemes."""
     for found in map(read_scheme, texts):

@@ -8,15 +8,19 @@ from typing import Any
 import pytest
 
 import polymat as pm
+from benchmarks.cases import kernel_case
 from benchmarks.images import find_program
 from benchmarks.npbench import PROGRAMS
+from benchmarks.polybench import find_kernel
+from benchmarks.problems import describe
 from polymat import Double, Function, Int, Interval, OptionError, Options, Vector
 from polymat.codegen.program import Program
 from polymat.plan.schedule import Schedule
 from polymat.rewrite import sliced
 from polymat.tilesize.namedgroups import all_counting, alternatives, counting
+from tests.differential.random_computed_steps import random_systems
 from tests.differential.random_states import random_states
-from tests.fixed import WIDE, compiled_levels, own_c, report_text
+from tests.fixed import WIDE, compiled_levels, own_c, report_of
 from tests.rewrite.test_sliced import eliminated
 
 
@@ -31,16 +35,10 @@ def test_groups_that_schemes_name_are_there_where_all_groups_are_too_many_to_pri
     """Of the parts of such a group, which a search would grow it from, the schemes say that they are none."""
     made = find_program("pyramid-blend").build()
     asked: dict[str, Any] = {"outputs": made.outputs, "inputs": made.inputs, "machine": WIDE}
-    said = report_text(**asked, options=Options(threads=1))
-    assert "bounded: " in said
-    again = report_text(**asked, options=Options(threads=1, scheme=explained(said)))
-    assert explained(again) == explained(said)
-
-
-def explained(said: str) -> dict[str, str]:
-    """All schemes that a report says, as `explain().schemes` has them."""
-    pairs = re.findall(r"^  scheme of (\w+): (\[.*\])$", said, re.MULTILINE)
-    return {name: " | ".join(dict.fromkeys(text for n, text in pairs if n == name)) for name, _ in pairs}
+    said = report_of(**asked, options=Options(threads=1))
+    assert said.partition.startswith("bounded: ")
+    again = report_of(**asked, options=Options(threads=1, scheme=said.schemes))
+    assert again.schemes == said.schemes
 
 
 @pytest.mark.parametrize("name", ["nbody", "cavity_flow"])
@@ -48,9 +46,9 @@ def test_what_is_explained_of_all_sections_is_taken_back(name: str) -> None:
     """A stage shares its loops with others at some steps, and with none at the first one."""
     made = next(program for program in PROGRAMS if program.name == name).build()
     asked: dict[str, Any] = {"outputs": made.outputs, "inputs": made.inputs, "constraints": made.constraints}
-    said = report_text(**asked)
-    told = explained(said)
-    assert len(told) < said.count("  scheme of "), "no stage is one of several sections"
+    said = report_of(**asked)
+    told = said.schemes
+    assert len(told) < sum(len(group.scheme) for group in said.groups), "no stage is one of several sections"
     assert without_remarks(asked, Options(scheme=told)) == without_remarks(asked, Options())
 
 
@@ -58,7 +56,7 @@ def test_a_stage_has_several_schemes_where_its_sections_have_others() -> None:
     """Threads share its rows at the first step, and its columns at all others."""
     asked: dict[str, Any] = {"outputs": random_states(15).outputs}
     options: dict[str, Any] = {"threads": 2, "parallel_threshold": 0}
-    told = explained(report_text(**asked, options=Options(**options)))
+    told = report_of(**asked, options=Options(**options)).schemes
     (name,) = (stage for stage, text in told.items() if " | " in text)
     by_default = without_remarks(asked, Options(**options))
     assert without_remarks(asked, Options(**options, scheme=told)) == by_default
@@ -68,6 +66,15 @@ def test_a_stage_has_several_schemes_where_its_sections_have_others() -> None:
     # Each of them has to be some section's.
     with pytest.raises(OptionError, match=rf"scheme\['{name}'\] does not fit: "):
         compiled_levels(**asked, options=Options(**options, scheme={name: f"{one} | [R(i), R(k)]"}))
+
+
+def test_a_stage_that_is_alone_in_some_sections_says_so() -> None:
+    outputs = random_systems(4, 2)[1]
+    asked: dict[str, Any] = {"outputs": outputs, "machine": WIDE}
+    told = report_of(**asked, options=Options(threads=2)).schemes
+    assert any(f"[fuse({name}), R(" in text for name, text in told.items())
+    by_default = without_remarks(asked, Options(threads=2))
+    assert without_remarks(asked, Options(threads=2, scheme=told)) == by_default
 
 
 def test_the_scheme_that_names_a_group_counts_there() -> None:
@@ -120,15 +127,14 @@ def test_slices_are_asked_for_by_schemes_without_their_dimension(
 ) -> None:
     monkeypatch.setattr(sliced, "CLEARLY", 1e9)
     asked: dict[str, Any] = {"outputs": eliminated()}
-    said = report_text(**asked, options=Options(threads=threads))
-    told = explained(said)
-    assert "w slice by slice along z" in said
+    said = report_of(**asked, options=Options(threads=threads))
+    told = said.schemes
+    assert "w slice by slice along z" in str(said)
     by_default = without_remarks(asked, Options(threads=threads))
     assert without_remarks(asked, Options(threads=threads, scheme=told)) == by_default
     # Loops along z are those of all slices at once.
     apart = {"out": "[R(z), R(i), R(j), V(j)]"}
-    said = report_text(**asked, options=Options(threads=threads, scheme=apart))
-    assert "slice by slice" not in said
+    assert "slice by slice" not in str(report_of(**asked, options=Options(threads=threads, scheme=apart)))
 
 
 @pytest.mark.parametrize("dtype", [Double, pm.Complex])
@@ -137,7 +143,7 @@ def test_schemes_of_one_order_of_products_leave_others_as_they_are(dtype: Any) -
     K, L, M, N = (pm.Parameter(Int, name) for name in "KLMN")
     A, B, D = (pm.Matrix(dtype, name, shape) for name, shape in (("A", [M, K]), ("B", [K, N]), ("D", [N, L])))
     asked: dict[str, Any] = {"outputs": (A @ B @ D).named("O")}
-    told = explained(report_text(**asked))
+    told = report_of(**asked).schemes
     assert {*told} == {"tmp_A_B", "O"}
     found = compiled_levels(**asked, options=Options(scheme=told))["tilesize"]
     assert isinstance(found, Schedule)
@@ -145,3 +151,11 @@ def test_schemes_of_one_order_of_products_leave_others_as_they_are(dtype: Any) -
     assert without_remarks(asked, Options(scheme=told)) == without_remarks(asked, Options())
     with pytest.raises(OptionError, match=r"scheme\['O'\] does not fit: "):
         compiled_levels(**asked, options=Options(scheme={**told, "O": "[R(i), R(h), R(j)]"}))
+
+
+def test_loops_that_other_orders_could_have_as_well_are_not_theirs() -> None:
+    description, _ = describe(kernel_case(find_kernel("2mm"), "MINI").task)
+    asked: dict[str, Any] = {"outputs": description.outputs, "inputs": description.inputs, "machine": WIDE}
+    told = report_of(**asked, options=Options(threads=1)).schemes
+    by_default = without_remarks(asked, Options(threads=1))
+    assert without_remarks(asked, Options(threads=1, scheme=told)) == by_default

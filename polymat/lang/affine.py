@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from polymat.dataclass import dataclass
 from polymat.lang import later
@@ -101,9 +101,15 @@ class Affine:
         """The form that is one parameter or variable."""
         return Affine(((name, 1),))
 
-    def __add__(self, other: Affine | int) -> Affine:
+    @overload
+    def __add__(self, other: Affine | int) -> Affine: ...
+    @overload
+    def __add__(self, other: Any) -> Any: ...
+    def __add__(self, other: Any) -> Any:
         if isinstance(other, int):
             return Affine(self.terms, self.const + other, self.parameters)
+        if not isinstance(other, Affine):
+            return self._value("+", other)
         sums = dict(self.terms)
         for atom, coefficient in other.terms:
             sums[atom] = sums.get(atom, 0) + coefficient
@@ -118,8 +124,12 @@ class Affine:
     def __neg__(self) -> Affine:
         return self.scale(-1)
 
-    def __sub__(self, other: Affine | int) -> Affine:
-        return self + (-other)
+    @overload
+    def __sub__(self, other: Affine | int) -> Affine: ...
+    @overload
+    def __sub__(self, other: Any) -> Any: ...
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other) if isinstance(other, Affine | int) else self._value("-", other)
 
     def scale(self, factor: int) -> Affine:
         """Multiply by an integer."""
@@ -165,6 +175,12 @@ class Affine:
 
     def __rfloordiv__(self, other: Any) -> Any:
         return self._value("//", other, True)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._value("%", other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._value("**", other)
 
     @property
     def is_constant(self) -> bool:

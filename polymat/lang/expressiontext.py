@@ -91,6 +91,8 @@ def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
             return f"{function.capitalize()}({parts[0][0]})", _ATOM
         case Lookup(table):
             return f"{table!r}[{parts[0][0]}]", _ATOM
+        case CastExpr(_, dtype) if dtype.weak:  # the extent of an array
+            return parts[0]
         case CastExpr(_, dtype):
             return f"Cast({dtype}, {parts[0][0]})", _ATOM
         case SelectExpr(condition):

@@ -66,8 +66,13 @@ class Interval:
 
 
 def size_parameters(*values: Any) -> tuple[Parameter, ...]:
-    """The parameters in index expressions, in order of first use."""
-    found = [node for v in values if isinstance(v, Expr) for node in walk(v) if isinstance(node, Parameter)]
+    """The parameters in index expressions and extents, in order of first use."""
+    found: list[Parameter] = []
+    for value in values:
+        if isinstance(value, Expr):
+            found += [node for node in walk(value) if isinstance(node, Parameter)]
+        elif isinstance(value, Affine):
+            found += [size for size in value.parameters if size.name in value.names()]
     return tuple(dict.fromkeys(found))
 
 

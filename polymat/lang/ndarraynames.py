@@ -46,11 +46,18 @@ _HINTS = {
     "tolist": "what a call of the compiled pipeline returns has it",
     "view": "pm.Cast(dtype, A) converts the elements",
 }
+_OF_SIGNALS = ("fir", "down", "up", "interp_fft", "resample")
 
 
 @later.no_attribute.given
 def no_attribute(source: Source, name: str) -> AttributeError:
     """The error for an attribute that is not there."""
+    if name in _OF_SIGNALS:
+        return NoAttributeError(
+            f"{source.label} is no Signal and has no {name}",
+            at=caller_location(),
+            hint="declare it a Signal; pm.convolve, pm.upfirdn and pm.resample_poly take a Vector as well",
+        )
     if name.startswith("_") or not hasattr(np.ndarray, name) or hasattr(type(source), name):
         return AttributeError(
             f"{type(source).__name__!r} object has no attribute {name!r}", name=name, obj=source

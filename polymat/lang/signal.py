@@ -147,7 +147,7 @@ class SignalAlgebra(Source):
             )
         if before == Affine():
             raise ShapeError(f"resample: {described(self)} has no samples", at=caller_location())
-        parameters = size_parameters(length) if isinstance(length, Expr) else ()
+        parameters = size_parameters(length)
         text, more = f"{self.label}.resample({wanted})", grows(before, wanted)
         stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
         grown = not before.is_constant and wanted.evaluate(dict.fromkeys(wanted.names(), 0)) > 0

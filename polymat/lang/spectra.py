@@ -82,7 +82,7 @@ def irfft(x: Source, n: Any = None) -> SignalResult:
             at=caller_location(),
             hint=f"rfft({source.label}) is a spectrum",
         )
-    sizes = size_parameters(n) if isinstance(n, Expr) else ()
+    sizes = size_parameters(n)
     half = fitted(MAKERS, source, length.floordiv(2) + 1, sizes)
     stage: SignalResult = real_inverse(MAKERS, half, length, f"irfft({source.label}, {length})", sizes)
     return stage

@@ -162,7 +162,8 @@ def segmented(draw: Draw) -> Value:
     found = Reduction(([i], [rows]), ([i, k], [rows, inside]), dtype, draw.name("g"))
     value = a.source(k)
     if rng.random() < 0.5:
-        b = draw.small(draw.pick(lambda v: v.source.rank == 1 and v.dtype.kind != "c"))
+        kind = a.dtype.kind  # of one kind with the sum: C does not say what a negative number is without sign
+        b = draw.small(draw.pick(lambda v: v.source.rank == 1 and v.dtype.kind == kind))
         value = value * b.source(_place(draw, [k], inputs[1].shape, b.source.shape[0]))
         a = Value(a.source, a.largest * b.largest, a.exact and b.exact)
     found.defn = [Reduce(found(i), Cast(dtype, value), Op.Sum)]

@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import polymat as pm
 from polymat import Condition
 from polymat.lang.types import to_bfloat16
 from polymat.options import SKIPPABLE
+from tests.differential.compare import Variant
 from tests.differential.mixeddraw import SIZES, Draw, Mixture, Steps, Value
 from tests.differential.mixedindices import cases, counted, gathered, iterated, recurrence, segmented
 from tests.differential.mixedsignals import signalled
@@ -94,7 +95,7 @@ def shown(options: pm.Options) -> str:
     return ", ".join(f"{k}={v!r}" for k, v in found.items() if v != getattr(usual, k))
 
 
-def compiled(made: Mixture, options: pm.Options, rng: random.Random) -> Any:
+def compiled(made: Mixture, variant: Variant, rng: random.Random) -> Any:
     """The program, without options that have no effect in it."""
     outputs = [value.source for value in made.outputs]
     more: dict[str, Any] = {}
@@ -107,26 +108,22 @@ def compiled(made: Mixture, options: pm.Options, rng: random.Random) -> Any:
         more["estimates"] = {size: rng.choice((1, 3, 40, 3000)) for size in SIZES}
     more["inputs"] = made.inputs
     try:
-        return _within_bounds(outputs, options=options, **more)
+        return _within_bounds(variant, outputs, **more)
     except pm.OptionError as refused:
         text = str(refused)
-        changed = {f.name: getattr(options, f.name) for f in fields(options)}
-        if "tile_sizes" in text:
-            changed["tile_sizes"] = ()
-        elif "blocks" in text:
-            changed["blocks"] = "shares"
-        else:
+        if "blocks" not in text:
             raise
-        return compiled(made, pm.Options(**changed), rng)
+        changed = replace(variant, options=replace(variant.options, blocks="shares"))
+        return compiled(made, changed, rng)
 
 
-def _within_bounds(outputs: list[Any], **more: Any) -> Any:
+def _within_bounds(variant: Variant, outputs: list[Any], **more: Any) -> Any:
     """Compile for sizes from 1 on where 0 would leave an array."""
     try:
-        return pm.compile(outputs, name="mixture", **more)
+        return variant.compile(outputs, **more)
     except pm.BoundsError:
         some = [Condition(size, ">=", 1) for size in SIZES]
-        return pm.compile(outputs, name="mixture", constraints=some, **more)
+        return variant.compile(outputs, constraints=some, **more)
 
 
 def arrays(made: Mixture, sizes: dict[str, int], seed: int) -> dict[str, Any]:
@@ -164,7 +161,8 @@ def differences(made: Mixture, seed: int, options: pm.Options | None = None) -> 
     """Where compiled code differs from the interpreter."""
     rng = random.Random(f"options {seed}")
     options = random_options(rng) if options is None else options
-    function = compiled(made, options, rng)
+    small: dict[str, Any] = {"small_tiles": rng.random() < 0.5, "small_functions": rng.choice((0, 0, 14))}
+    function = compiled(made, Variant(options, rng.random() < 0.2, **small), rng)
     found = []
     for numbers in (*ALL_SIZES, *EMPTY_SIZES):
         sizes = dict(zip("KMN", numbers, strict=True))

@@ -52,6 +52,10 @@ np.add.accumulate(x)
 LangError: np.add.accumulate is not defined on whole functions and inputs
 hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1
 
+x.fir([1.0, 2.0])
+NoAttributeError: x is no Signal and has no fir
+hint: declare it a Signal; pm.convolve, pm.upfirdn and pm.resample_poly take a Vector as well
+
 np.diff(x)
 LangError: np.diff is not defined on whole functions and inputs
 hint: A[1:] - A[:-1]

@@ -40,7 +40,7 @@ def library(found: Provider) -> ctypes.CDLL:
 
 
 @pytest.mark.parametrize("across", [0, 1])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, 2, 4, 6])
 @pytest.mark.parametrize("calls", [0, 1])
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_is_timed_is_a_product(

@@ -10,6 +10,7 @@ from polymat.machine.calibrate import Calibration, Rate, Stream, VectorSeconds
 MEMORY = 4
 """The number of main memory where a level is asked for; caches are 1, 2 and 3."""
 
+_APART = 0.7  # of as many times the peak of one thread, below which threads are taken to share cores
 # Bytes read plus bytes written by a copy, as a share of the bytes that reading alone streams from the level:
 # the write goes to a line that has to be fetched first, so that memory moves three bytes for two counted.
 _COPY_SHARES = (1.0, 0.75, 0.7, 0.67)
@@ -169,6 +170,20 @@ class Machine:
                 share_seconds=calibration.share_seconds,
             )
         return replace(measured, memory_bandwidth_total=measured.bandwidth(MEMORY, self.cores))
+
+    def of_a_thread(self, threads: int) -> Machine:
+        """The machine as each of so many threads has it: with half of a core's caches where two share a core.
+
+        Virtual machines show two threads of a core as two cores.  What all of them compute together tells it,
+        or that their clock falls as far: then blocks are smaller than they might be, which costs little.
+        """
+        known = self.calibration
+        if known is None or known.threads < 2 or threads < known.threads:
+            return self
+        if known.flops64.all >= _APART * known.threads * known.flops64.one:
+            return self
+        l1, l2 = self.l1_bytes // 2, self.l2_bytes // 2
+        return replace(self, l1_bytes=l1, l2_bytes=l2, l3_bytes=max(l2, self.l3_bytes))
 
     def team(self, threads: int) -> int:
         """How many threads compute: so many, or one a core where that is 0."""

@@ -28,10 +28,12 @@ def room_name(suffix: str) -> str:
     return f"pm_room_{suffix}"
 
 
-def product_bench(blocks: Sequence[Blocks], *, calls: bool) -> tuple[str, Files, tuple[str, ...]]:
+def product_bench(
+    blocks: Sequence[Blocks], together: Sequence[Blocks], *, calls: bool
+) -> tuple[str, Files, tuple[str, ...]]:
     """The C text, the same as several files, and the routines that it calls.
 
-    blocks: of float32 and float64.  calls: whether there is a BLAS.
+    blocks: of float32 and float64.  together: of several threads.  calls: whether there is a BLAS.
     """
     shapes = [
         Shape(suffix, each.vector_bytes, each.rows, each.vectors)
@@ -39,22 +41,27 @@ def product_bench(blocks: Sequence[Blocks], *, calls: bool) -> tuple[str, Files,
     ]
     names = [blas_routine("gemm", _DTYPES[suffix]) for suffix in SUFFIXES] if calls else []
     needs: frozenset[Need] = frozenset((Piece.TEAM, Piece.GRID, *shapes, *map(cblas_routine, names)))
-    timers = [_timer(suffix, each, calls) for suffix, each in zip(SUFFIXES, blocks, strict=True)]
+    timers = [_timer(*each, calls) for each in zip(SUFFIXES, blocks, together, strict=True)]
     body = "\n".join(["#include <time.h>", *timers])
     own = "\n".join([prelude(needs, whole=False), body])
     return "\n".join([prelude(needs), body]), Files((own,)) + parts(needs), routines_of(needs)
 
 
-def _timer(suffix: str, blocks: Blocks, calls: bool) -> str:
-    """C that times products of a type, with the blocks of a machine."""
+def _timer(suffix: str, blocks: Blocks, together: Blocks, calls: bool) -> str:
+    """C that times products of a type, with the blocks of a machine for one thread and for several."""
     origin, half = f"_pm_origin_{suffix}", f"_pm_half_of_{suffix}(0, 0, 0, NULL, 0, 0)"
-    caches = f"{blocks.kc}, {blocks.mc}, {blocks.nc}, {blocks.small}"
+    caches = ", ".join(
+        f"threads > 1 ? {getattr(together, name)} : {getattr(blocks, name)}"
+        for name in ("kc", "mc", "nc", "small")
+    )
     own = (
         f"_pm_gemm_{suffix}(m, n, k, 1, {origin}, 1, {origin}, 1, {origin}, 1, a, k, 1, b, step, "
         f"1, 0, NULL, 0, c, step, {caches}, 0, {half}, packed, NULL, NULL, NULL)"
     )
     routine = blas_routine("gemm", _DTYPES[suffix])
-    sizes = f"{float(blocks.kc)}, {float(blocks.nc)}, {float(blocks.small)}"
+    most = max(blocks.kc * blocks.nc, together.kc * together.nc) / max(blocks.kc, together.kc)
+    small = min(blocks.small, together.small)
+    sizes = f"{float(max(blocks.kc, together.kc))}, {float(most)}, {float(small)}"
     macros = {
         "TIMER": function_name(suffix),
         "ROOM": room_name(suffix),

@@ -137,7 +137,7 @@ def measure_products(
     """Times of own products and of the library's, on one thread and on so many."""
     end = time.perf_counter() + rounds.whole
     with limited(rounds.whole - min(rounds.seconds, rounds.whole / 2.0)):
-        library = _library(machine, found)
+        library = _library(machine, found, threads)
     try:
         return _measured(library, machine, threads, found is not None, rounds, end, progress)
     except RefusedError:
@@ -259,9 +259,12 @@ def _memory(size: int) -> Iterator[int]:
     yield -(-memory.ctypes.data // _PAGE) * _PAGE
 
 
-def _library(machine: Machine, found: Provider | None) -> ctypes.CDLL:
-    blocks = [blocks_of(machine, ELEMENT_BYTES[suffix]) for suffix in SUFFIXES]
-    text, files, routines = product_bench(blocks, calls=found is not None)
+def _library(machine: Machine, found: Provider | None, threads: int = 1) -> ctypes.CDLL:
+    alone, together = (
+        [blocks_of(machine.of_a_thread(team), ELEMENT_BYTES[suffix]) for suffix in SUFFIXES]
+        for team in (1, threads)
+    )
+    text, files, routines = product_bench(alone, together, calls=found is not None)
     library = load_timers(text, routines, found, files=lambda: files)
     size, count, pointer, real = ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_double
     for suffix in SUFFIXES:

@@ -53,11 +53,11 @@ def plan_kernel(
         return None
     found, pairs = reals
     size = real_part(stage.dtype).size
-    blocks = blocks_of(machine, size)
+    team = machine.team(threads)
+    blocks = blocks_of(machine.of_a_thread(team), size)
     measured = measured_ratios(machine, blocks, size)
     if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
-    team = machine.team(threads)
     shared, by_policy = shared_dims(found, estimates, team), ""
     if policy == "working-sets":
         blocks, by_policy = _by_working_sets(found, blocks, shared[0], machine, estimates, team)

@@ -109,3 +109,15 @@ def test_what_was_measured_does_not_hold_for_narrower_vectors() -> None:
     narrow = narrowed(measured, {"avx", "fma"})
     assert (narrow.vector_bits, narrow.calibration) == (256, None)
     assert narrow.peak_flops(8) == 2.0 * 2 * 4 * MEASURED.hertz
+
+
+def test_threads_that_share_cores_have_half_of_their_caches() -> None:
+    """Which nothing but their speed tells on virtual machines; one thread has all of its core."""
+    apart = QUAD.with_calibration(MEASURED)
+    assert apart.of_a_thread(4) is apart
+    together = QUAD.with_calibration(replace(MEASURED, flops64=Rate(48e9, 110e9)))
+    assert together.of_a_thread(1) is together
+    shared = together.of_a_thread(4)
+    assert (shared.l1_bytes, shared.l2_bytes) == (together.l1_bytes // 2, together.l2_bytes // 2)
+    assert shared.l3_bytes == together.l3_bytes
+    assert QUAD.of_a_thread(4) is QUAD

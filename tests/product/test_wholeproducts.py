@@ -8,6 +8,7 @@ import pytest
 
 import polymat as pm
 from polymat.graph.group import Group
+from polymat.machine.calibrate import Rate
 from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import ProductTimes
@@ -63,3 +64,13 @@ def test_a_plan_takes_as_long_as_was_measured() -> None:
         found = kernel_operations(plan(measured, sizes, threads), sizes, threads)
         assert found / measured.peak_flops(8, threads) == pytest.approx(2e9 / 2e10)
     assert measured_ratios(machine, blocks_of(machine, 8), 8) is None
+
+
+def test_threads_that_share_cores_cut_for_half_of_their_caches() -> None:
+    together = replace(MEASURED, threads=2, flops64=Rate(48e9, 55e9), blocks=())
+    machine = replace(HASWELL, cores=2).with_calibration(together)
+    sizes = {"M": 1000, "N": 1000, "K": 1000}
+    alone, shared = (plan(machine, sizes, threads).blocks for threads in (1, 2))
+    assert alone == blocks_of(machine, 8)
+    assert shared.small == alone.small // 2
+    assert shared.mc * shared.kc < alone.mc * alone.kc

@@ -90,14 +90,15 @@ def plan_cost(
 class _Demand:
     """What a plan asks of a machine, by however many threads it is carried out.
 
-    operations: of loops, whose speed the team does not change.  others: the stages that are no loops, their
-    plans, how often their points are computed, and what of them a tile has.  widest: bytes of the largest
-    real number.  moved: bytes between tiles and where arrays live.  again: bytes of rows that are read again,
-    by the level that they come from.  pieces: that threads may share, if anything says how many.  tiling:
-    what its tiles add.
+    operations: of loops, whose speed the team does not change.  anew: those of each further thread besides,
+    which begins in the middle.  others: the stages that are no loops, their plans, how often their points are
+    computed, and what of them a tile has.  widest: bytes of the largest real number.  moved: bytes between
+    tiles and where arrays live.  again: bytes of rows that are read again, by the level that they come from.
+    pieces: that threads may share, if anything says how many.  tiling: what its tiles add.
     """
 
     operations: float
+    anew: float
     others: tuple[tuple[Stage, NestPlan, float, Share], ...]
     widest: int
     moved: float
@@ -110,7 +111,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     stages = [pipeline.stage(name) for name in plan.group.stages]
     by_name = {stage.name: stage for stage in stages}
     tiling = tiling_of(pipeline, plan, stages, machine, estimates)
-    operations, widest = 0.0, max(computed_bytes(stage) for stage in stages)
+    operations, anew, widest = 0.0, 0.0, max(computed_bytes(stage) for stage in stages)
     others = []
     again: dict[int, float] = defaultdict(float)
     unchanged = unchanged_parts(pipeline, plan)
@@ -120,13 +121,37 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
             parts = unchanged.get(stage.name, frozenset())
             known = loop_operations(plan, stage, loops, machine, estimates, widest, parts)
             operations += known * often
+            anew += known * often * tiling.anew.get(stage.name, 0.0)
             for level, size in _rows_again(plan, stage, loops, machine, estimates).items():
                 again[level] += size * often
         else:
             others.append((stage, loops, often, _in_tile(plan, loops, estimates)))
     operations += tiling.ends + tiling.copies
+    moved = _moved(pipeline, plan, by_name, tiling, unchanged, machine, estimates)
+    return _Demand(
+        operations,
+        anew,
+        tuple(others),
+        widest,
+        moved,
+        again,
+        pieces(plan, by_name, tiling.repeats, estimates),
+        tiling,
+    )
+
+
+def _moved(
+    pipeline: Pipeline,
+    plan: Plan,
+    by_name: Mapping[str, Stage],
+    tiling: TileDemand,
+    unchanged: Mapping[str, frozenset[int]],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> float:
+    """Bytes between tiles and where arrays live; unchanged: parts of stages that stay as they are."""
     scratch = {*tiling.scratch, *plan.absorbed}
-    lines, fits = machine.line_bytes, tiling.fits
+    lines, fits, stages = machine.line_bytes, tiling.fits, [*by_name.values()]
     moved = traffic(pipeline, stages, scratch, estimates, line_bytes=lines, near=tiling.near, again=not fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
     moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))  # fetched to write
@@ -136,16 +161,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         if name in by_name
         for number in parts
     )
-    moved = moved if plan.moved is None else plan.moved
-    return _Demand(
-        operations,
-        tuple(others),
-        widest,
-        moved,
-        again,
-        pieces(plan, by_name, tiling.repeats, estimates),
-        tiling,
-    )
+    return moved if plan.moved is None else plan.moved
 
 
 def _rows_again(
@@ -170,7 +186,9 @@ def _cost_on(
 ) -> PlanCost:
     """Predicted time on so many threads, of which some wait where the pieces do not go round."""
     widest, tiling = demand.widest, demand.tiling
-    arithmetic = demand.operations + sum(
+    runs = threads if demand.pieces is None else min(threads, demand.pieces)
+    arithmetic = demand.operations + (runs - 1) * demand.anew
+    arithmetic += sum(
         _nest_operations(stage, loops, share, estimates, machine, widest, threads) * often
         for stage, loops, often, share in demand.others
     )

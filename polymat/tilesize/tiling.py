@@ -35,7 +35,8 @@ class TileDemand:
     """Demands of tiles; without any, those of a group that has none.
 
     repeats: how many tiles there are along each dimension.  often: how often points of a stage are computed,
-    on average.  fits: whether what a tile reads and writes stays in the cache of a core, or what rolling
+    on average.  anew: the share of them that each further thread computes anew where tiles roll, before its
+    first one.  fits: whether what a tile reads and writes stays in the cache of a core, or what rolling
     tiles keep in its share of the last one.  private: bytes of a thread's copies.  padded: bytes to and from
     scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
@@ -46,6 +47,7 @@ class TileDemand:
 
     repeats: Sequence[float] = ()
     often: Mapping[str, float] = field(default_factory=dict)
+    anew: Mapping[str, float] = field(default_factory=dict)
     fits: bool = True
     scratch: frozenset[str] = frozenset()
     private: float = 0.0
@@ -77,6 +79,7 @@ def tiling_of(
     return TileDemand(
         repeats,
         often,
+        {member.stage: _begun_anew(member, plan, repeats) for member in plan.members},
         fits,
         frozenset(plan.scratch if fits else ()),
         sum(array_bytes(by_name[m.stage], estimates) for m in plan.members if m.private),
@@ -236,6 +239,15 @@ def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> flo
             continue  # every stage goes on where it ended
         factor *= member.points(level, size) * member.scale(level) / size if own else repeats[level]
     return factor
+
+
+def _begun_anew(member: Member, plan: TilePlan, repeats: Sequence[float]) -> float:
+    """The share of a stage's points before the first tile of a thread that goes on from there, rolling."""
+    if not plan.rolling or member.dims[0] is None:
+        return 0.0
+    size = plan.sizes[0]
+    before = member.points(0, size) * member.scale(0) - size
+    return max(before, 0.0) / (size * repeats[0])
 
 
 def _tile_counts(plan: TilePlan, stages: Mapping[str, Stage], estimates: Mapping[str, int]) -> list[float]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.polybench import find_kernel
 from polymat import Options
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
+from polymat.machine.known import SAPPHIRE_RAPIDS
 from polymat.rewrite import timebands
 from polymat.rewrite.timebands import Followed, in_bands
+from tests.fixed import compiled_levels
 from tests.graph.test_banded import fields, means, x, y
 
 
@@ -150,3 +154,21 @@ def test_numbers_of_steps_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     for steps in range(17):
         state = state if steps == 0 else 0.5 * state + factor * steps
         np.testing.assert_allclose(run(np.arange(7.0), factor, T=steps), state, rtol=1e-13)
+
+
+def test_sixteen_threads_take_no_bands_over_forty_planes() -> None:
+    """Each would begin its part anew: thirty planes of the first of sixteen stages before its own."""
+
+    def in_a_band(name: str, extent: int) -> bool:
+        described = next(iter(find_kernel(name).builds.values()))()
+        found = compiled_levels(
+            list(described.outputs),
+            inputs=list(described.inputs),
+            machine=replace(SAPPHIRE_RAPIDS, cores=16),
+            options=Options(threads=16),
+            estimates={size: {"T": 96, "N": extent}[size.name] for size in described.sizes},
+        )
+        return "band" in str(found["tilesize"])
+
+    assert not in_a_band("heat-3d", 40)
+    assert in_a_band("jacobi-2d", 250)

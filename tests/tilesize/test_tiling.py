@@ -9,6 +9,8 @@ import pytest
 from polymat.machine.model import Machine
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
+from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.home import Home
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from tests.codegen.kinds import KINDS
 from tests.fixed import WIDE, compiled_levels
@@ -68,3 +70,25 @@ def test_tiles_that_do_not_fit_are_read_again_from_further_away() -> None:
     assert (near.level, far.level) == (2, 3)
     assert near.scratch
     assert not far.scratch
+
+
+def test_further_threads_begin_rolling_tiles_anew() -> None:
+    """The rows before the first tile of a thread: none of the last stage, and of others what it reads."""
+    schedule = compiled_levels(**KINDS["rolling_tiles"]())["tilesize"]
+    assert isinstance(schedule, Schedule)
+    (plan,) = schedule.plans
+    pipeline = schedule.grouping.pipeline
+    assert isinstance(plan, TilePlan)
+    assert plan.rolling
+    *before, last = plan.members
+    anew = tiling_of(pipeline, plan, list(pipeline.stages), WIDE, SIZES).anew
+    assert anew[last.stage] == 0.0
+    for member in before:
+        assert anew[member.stage] == pytest.approx(sum(member.margins[0]) / SIZES["M"], rel=0.01)
+        assert anew[member.stage] > 0.0
+    whole = replace(plan, rolling=False)
+    assert not any(tiling_of(pipeline, whole, list(pipeline.stages), WIDE, SIZES).anew.values())
+    many = replace(WIDE, cores=64)
+    home = Home.of(pipeline, many, SIZES)
+    alone, together = (plan_cost(pipeline, plan, many, SIZES, threads, home) for threads in (1, 64))
+    assert 64 * together.computing > 1.02 * alone.computing

@@ -26,7 +26,7 @@ from polymat.lang.indices import as_affine
 from polymat.lang.interval import Domain, bounds_of, check_domain, size_parameters
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
-from polymat.lang.types import STORED, Float, ScalarType, can_store, check_type
+from polymat.lang.types import STORED, Float, ScalarType, can_store, check_type, lossy
 from polymat.lang.valueranges import Ranges, declared_ranges
 
 MAX_RANK = 32
@@ -277,7 +277,7 @@ class Function(Source):
             raise DtypeError(
                 f"{self.label} is {self.dtype} but its definition is {expr.dtype}",
                 at=at,
-                hint=f"Cast({self.dtype}, ...) if the loss is meant",
+                hint=f"{lossy(expr.dtype, self.dtype)} if the loss is meant",
             )
         if isinstance(expr, Const) and expr.dtype.weak:
             if not fits(expr, self.dtype):

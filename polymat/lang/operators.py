@@ -8,6 +8,7 @@ import numpy as np
 
 from polymat.errors import LangError, caller_location
 from polymat.lang import later
+from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, as_expr
 from polymat.lang.expressiontext import expr_text
 
@@ -21,6 +22,8 @@ def shown(value: object) -> str:
     """Name an operand in a message, in at most 60 characters."""
     if isinstance(value, Expr):
         text = expr_text(value)
+    elif isinstance(value, Affine):
+        text = str(value)
     elif is_number(value):
         text = expr_text(as_expr(value))
     else:

@@ -26,7 +26,7 @@ from polymat.lang.interval import Interval
 from polymat.lang.lifting import Before, Lifted, Times, changing, reached, uses
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import Reduction
-from polymat.lang.types import Int
+from polymat.lang.types import Int, lossy
 from polymat.lang.whole import makers_of
 
 Sizes = tuple[Parameter, ...]
@@ -121,7 +121,7 @@ class StateChain:
             raise DtypeError(
                 f"iterate: the step makes {result.dtype} of the {state.dtype} state {state.label}",
                 at=self.at,
-                hint=f"Cast({state.dtype}, ...) where that is meant",
+                hint=f"{lossy(result.dtype, state.dtype)} where that is meant",
             )
 
     def _chained(

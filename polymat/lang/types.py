@@ -221,6 +221,13 @@ def can_store(value: ScalarType, target: ScalarType) -> bool:
     return bool(np.can_cast(source, place, "same_kind"))
 
 
+def lossy(value: ScalarType, target: ScalarType) -> str:
+    """How a value goes to a type that cannot store it as it is: of a complex one a real one is made first."""
+    if value.kind != "c" or target.kind == "c":
+        return f"Cast({target}, ...)"
+    return "Real(...) or Abs(...)" if target.kind == "f" else f"Cast({target}, Real(...))"
+
+
 def to_bfloat16(values: Any) -> Any:
     """The sixteen bits of numbers of single precision, rounded to the nearest, of two to the even one."""
     bits = np.asarray(values, np.float32).view(np.uint32)

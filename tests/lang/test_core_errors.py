@@ -203,7 +203,11 @@ hint: index it: x(i)
 
 f.defn = [z(i)]
 DtypeError: f is Double but its definition is Complex
-hint: Cast(Double, ...) if the loss is meant
+hint: Real(...) or Abs(...) if the loss is meant
+
+u.defn = [z(i)]
+DtypeError: u is UChar but its definition is Complex
+hint: Cast(UChar, Real(...)) if the loss is meant
 
 u.defn = [300]
 DtypeError: the integer 300 does not fit u, a UChar

@@ -72,3 +72,8 @@ def test_an_extent_reads_as_a_size() -> None:
     f = along(N - 1, short(pm.Clamp(table(i), 0, short.shape[0] - 1)))
     with pytest.raises(pm.BoundsError, match=r"reads x\[1:\]\(Min\(Max\(table\(i\), 0\), \(-2\) \+ N\)\)"):
         pm.compile(f)
+
+
+def test_messages_show_an_extent_as_it_is_written() -> None:
+    with pytest.raises(pm.LangError, match=r"pad: the width is N - 1; expected an integer"):
+        pm.pad(x, L - 1)

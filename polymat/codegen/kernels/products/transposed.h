@@ -3,7 +3,7 @@
 
 #include "products/blocks.h"
 
-/* Eight lines of eight elements, transposed in registers; of fewer lines the last one stands for the rest. */
+/* Eight lines of eight elements, transposed in registers. */
 typedef T NAME(eight) __attribute__((vector_size(8 * sizeof(T))));
 typedef NAME(eight) NAME(eight_memory) __attribute__((aligned(sizeof(T)), may_alias));
 
@@ -30,7 +30,23 @@ static inline __attribute__((always_inline)) void NAME(eight_turned)(NAME(eight)
 }
 #endif
 
-static inline void NAME(transpose)(ptrdiff_t lines, const T *from, ptrdiff_t across, T *to, ptrdiff_t step)
+static inline void NAME(transpose)(const T *from, ptrdiff_t across, T *to, ptrdiff_t step)
+{
+#ifdef _PM_SHUFFLES
+    NAME(eight) r[8];
+    for (int line = 0; line < 8; line++)
+        r[line] = *(const NAME(eight_memory) *)(from + line * across);
+    NAME(eight_turned)(r, to, step);
+#else
+    for (int line = 0; line < 8; line++)
+        for (int lane = 0; lane < 8; lane++)
+            to[lane * step + line] = from[line * across + lane];
+#endif
+}
+
+/* Fewer lines, of which the last one stands for the rest. */
+static inline void NAME(transpose_few)(ptrdiff_t lines, const T *from, ptrdiff_t across, T *to,
+        ptrdiff_t step)
 {
 #ifdef _PM_SHUFFLES
     NAME(eight) r[8];
@@ -85,7 +101,7 @@ static void NAME(strip)(ptrdiff_t width, ptrdiff_t depth, const T *restrict from
                 const T *const corner = from + line * across + at;
                 for (int other = 0; other < 8 && ahead != 0; other++)
                     __builtin_prefetch(corner + other * across + ahead);
-                NAME(transpose)(8, corner, across, to + at * step + line, step);
+                NAME(transpose)(corner, across, to + at * step + line, step);
             }
         return;
     }
@@ -93,7 +109,7 @@ static void NAME(strip)(ptrdiff_t width, ptrdiff_t depth, const T *restrict from
     if (along == 1 && width >= 4 && width < 8 && step >= 4)
         /* What a line has too much is in the place of the next one, which comes after it. */
         for (; done + 8 < depth; done += 8)
-            NAME(transpose)(width, from + done, across, to + done * step, step);
+            NAME(transpose_few)(width, from + done, across, to + done * step, step);
     for (ptrdiff_t k_0 = done; k_0 < depth; k_0 += deep) {
         const ptrdiff_t k_1 = k_0 + deep < depth ? k_0 + deep : depth;
         for (ptrdiff_t line = 0; line < width; line++)
@@ -111,7 +127,7 @@ static inline void NAME(eight_lines)(ptrdiff_t run, const T *restrict from, ptrd
         const ptrdiff_t at = g + 8 < run ? g : run - 8;
         for (int other = 0; other < 8; other++)
             __builtin_prefetch(next + other * across + at);
-        NAME(transpose)(8, from + at, across, to + at * apart, apart);
+        NAME(transpose)(from + at, across, to + at * apart, apart);
     }
     for (int other = 0; other < 8; other++)
         __builtin_prefetch(next + other * across + run - 1);

@@ -22,6 +22,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = f"polymat {release}"
 html_show_copyright = html_show_sphinx = False
+html_static_path, html_css_files = ["_static"], ["tables.css"]
 exclude_patterns = ["_build", "**/_*.md"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"

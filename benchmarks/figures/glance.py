@@ -83,7 +83,7 @@ def glance_lines(sections: Sequence[Kept]) -> Iterator[str]:
     """A Markdown table, and below it the machines and compilers that it names."""
     conditions: dict[str, str] = {}
     yield "| what | beside | cases | mean | quicker in | worst case | machine, day |"
-    yield "| --- | --- | ---: | ---: | ---: | ---: | --- |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
     for kept in sections:
         if kept.peers:
             told = _conditions(kept.record)

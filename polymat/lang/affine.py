@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, overload
 
 from polymat.dataclass import dataclass
 from polymat.lang import later
+from polymat.lang.extentoperators import ExtentOperators
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ Atom: TypeAlias = str | FloorDiv | Computed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Affine:
+class Affine(ExtentOperators):
     """const + sum of coefficient * atom; atoms are names or floor divisions, in order of first use.
 
     The order serves the text only: N + M equals M + N.
@@ -149,9 +150,6 @@ class Affine:
         """An affine form of the same terms that counts as a value too, by its parameters."""
         return Affine(self.terms, self.const, parameters)
 
-    def _value(self, op: str, other: Any, reflected: bool = False) -> Any:
-        return later.value_of_sizes(op, *((other, self) if reflected else (self, other)))
-
     def __radd__(self, other: Any) -> Any:
         return self + other if isinstance(other, int) else self._value("+", other, True)
 
@@ -164,23 +162,8 @@ class Affine:
     def __rmul__(self, other: Any) -> Any:
         return self.scale(other) if isinstance(other, int) else self._value("*", other, True)
 
-    def __truediv__(self, other: Any) -> Any:
-        return self._value("/", other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._value("/", other, True)
-
     def __floordiv__(self, other: Any) -> Any:
         return self.floordiv(other) if isinstance(other, int) and other > 0 else self._value("//", other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._value("//", other, True)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._value("%", other)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._value("**", other)
 
     @property
     def is_constant(self) -> bool:

@@ -77,3 +77,22 @@ def test_an_extent_reads_as_a_size() -> None:
 def test_messages_show_an_extent_as_it_is_written() -> None:
     with pytest.raises(pm.LangError, match=r"pad: the width is N - 1; expected an integer"):
         pm.pad(x, L - 1)
+
+
+def test_an_extent_that_is_a_number_is_one_for_python() -> None:
+    rows: Any = pm.Matrix(Double, "A", [3, N]).shape[0]
+    assert [*range(rows)] == [0, 1, 2]
+    assert (rows < 4, rows <= 2, rows > 3, rows <= 3, int(min(rows, 5)), float(rows)) == (
+        *(True, False, False, True, 3, 3.0),
+    )
+
+
+@pytest.mark.parametrize("use", [range, int, lambda extent: min(extent, 3), lambda extent: extent >= 3])
+def test_an_extent_that_is_not_known_is_refused_in_words(use: Callable[[Any], Any]) -> None:
+    with pytest.raises(pm.LangError, match="expression"):
+        use(L)
+
+
+def test_remainders_and_powers_of_numbers_by_extents() -> None:
+    compiled = pm.compile(along(N - 1, x(i) + 2**L + 9 % L))
+    np.testing.assert_array_equal(compiled(DATA), DATA + 128 + 2)

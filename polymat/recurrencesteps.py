@@ -77,5 +77,5 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
         return schedule
     asked = job.request
     threads = asked.machine.team(asked.options.threads)
-    given = asked.options.schemes.keys()
+    given = asked.options.schemes
     return with_skewed_steps(schedule, asked.machine, asked.estimates, threads, given=given)

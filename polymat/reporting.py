@@ -28,7 +28,8 @@ from polymat.steps import Job, Level
 def told(scheduled: Level, last: Level) -> Level:
     """Plans as a report tells of them: with where states lie and how steps follow each other."""
     if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
-        return last.with_levels([section.level for section in scheduled.sections])
+        pairs = zip(scheduled.sections, last.sections, strict=True)
+        return last.with_levels([old.level if new.skewed is None else new.level for old, new in pairs])
     return scheduled
 
 

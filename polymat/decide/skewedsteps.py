@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from polymat.decide.followprices import FollowedCosts, followed_costs, telling_of_following
@@ -24,7 +25,9 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.planscheme import loop_atoms
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
+from polymat.tilesize.namedgroups import alternatives
 from polymat.tilesize.register import in_rows
+from polymat.tilesize.schemetiles import says
 from polymat.tilesize.stateplanes import kept_in_place
 
 ROOM_SHARE = 0.8  # of the second-level cache, for the rows of all steps at work, which come round again
@@ -121,11 +124,11 @@ def with_skewed_steps(
     estimates: Mapping[str, int],
     threads: int,
     *,
-    given: Collection[str] = (),
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> Stepwise[Schedule]:
     """Let steps follow each other that were kept apart for that, where plans and storage allow it.
 
-    given: stages whose loops the user has said; steps that would have others run one by one.
+    given: schemes of stages by the user; steps that would have other loops run one by one.
 
     before:  for each step: all rows of B, then all rows of A
     after:   for 32 steps at a time: for a few rows: of each step those of B and A that lie far enough behind
@@ -143,7 +146,7 @@ def _skewed(
     machine: Machine,
     sizes: Mapping[str, int],
     threads: int,
-    given: Collection[str],
+    given: Mapping[str, str],
 ) -> StepSection[Schedule]:
     schedule = section.level
     if section.steps is None or not isinstance(schedule, Schedule) or section.waiting is not None:
@@ -155,7 +158,7 @@ def _skewed(
         return section
     pipeline, stages = schedule.grouping.pipeline, _stages(schedule)
     plans = _plans(schedule, order, machine)
-    if not all(map(_has_same_loops, schedule.plans, plans, [stage.name in given for stage in stages])):
+    if not all(map(_has_same_loops, schedule.plans, plans, [given.get(stage.name) for stage in stages])):
         return section
     rows = max(plan.unroll for plan in plans)
     skewed = _steps(section, pipeline, stages, order, held, machine, rows)
@@ -166,9 +169,11 @@ def _skewed(
     return replace(section, level=replace(schedule, plans=plans, telling=telling), skewed=skewed)
 
 
-def _has_same_loops(plan: Plan, other: LoopPlan, given: bool) -> bool:
+def _has_same_loops(plan: Plan, other: LoopPlan, given: str | None) -> bool:
     """Whether a stage has the loops that somebody gave it, if that is so, in the other plan, too."""
-    return not given or (isinstance(plan, LoopPlan) and [*loop_atoms(plan)] == [*loop_atoms(other)])
+    if given is None or any(says(other, other.group.stages[-1], text) for text in alternatives(given)):
+        return True
+    return isinstance(plan, LoopPlan) and [*loop_atoms(plan)] == [*loop_atoms(other)]
 
 
 def _order(section: StepSection[Any], schedule: Schedule, held: Held) -> Skews | None:

@@ -104,7 +104,7 @@ class Worker:
         self.peer = peer
         python = peer.python or sys.executable
         if not Path(python).exists():
-            raise PeerMissingError(f"{peer.name}: there is no {python}; `make peers` installs it")
+            raise PeerMissingError(f"{peer.name}: its Python is not here; `make peers` installs it")
         self._connection, theirs = Pipe()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         self._process = subprocess.Popen(

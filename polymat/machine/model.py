@@ -174,8 +174,8 @@ class Machine:
     def of_a_thread(self, threads: int) -> Machine:
         """The machine as each of so many threads has it: with half of a core's caches where two share a core.
 
-        Virtual machines show two threads of a core as two cores.  What all of them compute together tells it,
-        or that their clock falls as far: then blocks are smaller than they might be, which costs little.
+        Virtual machines show two threads of a core as two cores.  What all of them compute together tells it.
+        A clock that falls as far looks the same: blocks are smaller than need be then, which costs little.
         """
         known = self.calibration
         if known is None or known.threads < 2 or threads < known.threads:

@@ -31,7 +31,7 @@ Ends = tuple[int, int]
 
 
 def narrow_tables(pipeline: Pipeline) -> Pipeline:
-    """Keep of tables that are looked up at computed places the elements alone beyond which they are the same.
+    """Keep of tables that are looked up at computed places only the elements up to which they differ.
 
     What an element depends on is computed here, of its index and constants: where that is the same for the
     first indices of all, so is the element, whatever it is made of besides.
@@ -129,7 +129,7 @@ def _narrowed(pipeline: Pipeline, table: Stage, ends: Ends) -> Pipeline:
 
     def instead(node: Expr) -> Expr | None:
         if isinstance(node, Load) and node.source.name == table.name:
-            return _within(node, ends, within)
+            return _clamped(node, ends, within)
         return None
 
     stages = []
@@ -140,8 +140,11 @@ def _narrowed(pipeline: Pipeline, table: Stage, ends: Ends) -> Pipeline:
     return replace(pipeline, stages=tuple(stages), notes=(*pipeline.notes, note))
 
 
-def _within(load: Load, ends: Ends, change: Callable[[Expr], Expr]) -> Load:
-    """A load at a value, with what is changed in that, which is kept between the ends of its table."""
+def _clamped(load: Load, ends: Ends, change: Callable[[Expr], Expr]) -> Load:
+    """A load at a value that is kept between the ends of its table.
+
+    change: of the value, in which tables may be read as well.
+    """
     limits, (form,), (atom,) = _limits(load, ends), load.indices, computed_in(load.indices)
     assert limits is not None, "only those are narrowed"
     value = change(atom.value)

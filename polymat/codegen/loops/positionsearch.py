@@ -36,10 +36,8 @@ from polymat.codegen.loops.ranges import Range
 from polymat.plan.position import PositionPlan
 
 FEW, SOME = 32, 128  # points of a short row, and of others, that are compared at a time
-AT_ONCE = (
-    65,
-    256,
-)  # points of rows that are compared at once, where vectors of any number are; so many are not
+# The fewest points of a row of floating-point numbers that is compared as a whole, and that no longer is.
+AT_ONCE = 65, 256
 BYTES = 2048, 16384  # of these points in a long row, and in a longer one
 FOUND, AT = "_pm_found", "_pm_at"  # the extreme, and where it is
 HERE, MANY = "_pm_here", "_pm_many"

@@ -18,7 +18,7 @@ from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.request import Request
-from polymat.runtime.calibration import is_part_of_before
+from polymat.runtime.calibration import lacks_parts_of_before
 from polymat.runtime.host import HOST
 from polymat.runtime.settings import settings
 from polymat.runtime.vectors import under_flags
@@ -66,7 +66,7 @@ def measured(request: Request) -> Request:
     here, known = HOST.get(), request.machine.calibration
     if here.machine or request.options.target != "native":
         return request
-    if (known is not None and not is_part_of_before(known)) or settings().calibrate_mode == "off":
+    if (known is not None and not lacks_parts_of_before(known)) or settings().calibrate_mode == "off":
         return request
     # Imported where nobody has measured.
     from polymat.measuring.firstcompile import measure_first, measure_rest

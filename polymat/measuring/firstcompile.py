@@ -26,8 +26,8 @@ from polymat.runtime.calibration import (
     calibration_path,
     failed_lately,
     failure_path,
-    is_part_of_before,
     keep_failure,
+    lacks_parts_of_before,
     missing_parts,
     store_calibration,
     stored_calibration,
@@ -128,7 +128,7 @@ def measure_rest() -> bool:
         find_compiler()
         with bucket_lock(path.with_suffix(".lock"), _WAIT_SECONDS) as locked:
             known = stored_calibration()
-            if locked and known is not None and is_part_of_before(known):
+            if locked and known is not None and lacks_parts_of_before(known):
                 _measure_rest(known, path)
         return stored_calibration() != stored
     except Exception as error:  # what is known does

@@ -59,7 +59,7 @@ def missing_parts(calibration: Calibration) -> tuple[str, ...]:
     return tuple(name for name, found in parts if not found)
 
 
-def is_part_of_before(calibration: Calibration) -> bool:
+def lacks_parts_of_before(calibration: Calibration) -> bool:
     """Whether parts are missing for which there was no time on another day."""
     if not missing_parts(calibration):
         return False

@@ -13,7 +13,7 @@ from polymat.codegen.c.formulas import declarations, formula_text
 from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.c.render import LINE_WIDTH
 from polymat.product.asked import FACTS
-from polymat.product.formula import Formula
+from polymat.product.formula import Formula, Predicate
 from polymat.product.formulanames import names
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, COPIED_LEFT, COPIED_RIGHT, PASSING_LEFT
 from polymat.product.ways import (
@@ -70,10 +70,10 @@ def wrapped(line: str, indent: int) -> str:
     return " " * indent + f"\n{' ' * (indent + 8)}".join([*lines, line])
 
 
-def _taken() -> str:
-    """The table: the first condition that holds."""
+def _taken(table: Sequence[tuple[Way, Predicate]]) -> str:
+    """A part of the table: the first condition that holds."""
     lines = []
-    for way, condition in WAYS.items():
+    for way, condition in table:
         text = formula_text(condition, "double")
         last = text == "1"
         lines += [] if last else [wrapped(f"if ({text})", 4)]
@@ -95,15 +95,18 @@ def ways_text() -> str:
 
 
 def _choice() -> str:
-    """The function that chooses a way."""
-    return f"""\
-/* The way that a product takes. */
-static inline int _pm_way(const _pm_asked *asked)
-{{
-{statements([*WAYS.values()])}
-{_taken()}
-}}
-"""
+    """The functions that choose a way: of small products and those of few rows or columns, then of others."""
+    table = list(WAYS.items())
+    behind = [*WAYS].index(Way.SMALL) + 1
+    large = _chooser("_pm_way_of_large", table[behind:])
+    return f"{large}\n{_chooser('_pm_way', table[:behind], '    return _pm_way_of_large(asked);')}"
+
+
+def _chooser(name: str, table: Sequence[tuple[Way, Predicate]], else_: str = "") -> str:
+    """The function of a part of the table, with what is done where none of its conditions holds."""
+    body = [statements([condition for _, condition in table]), _taken(table), else_]
+    lines = "\n".join(filter(None, body))
+    return f"static inline int {name}(const _pm_asked *asked)\n{{\n{lines}\n}}\n"
 
 
 # Extents in one number, so that a compiler does not unroll loops for all that each of them may be.

@@ -24,11 +24,11 @@ def test_the_header_compiles_with_the_names_of_all_ways() -> None:
 
 
 def test_names_are_declared_in_lines_that_end_with_a_comma() -> None:
-    choice = ways_text().partition("_pm_way(")[2]
-    declared = choice.partition("const int single")[0].splitlines()[2:]
+    table = ways_text()
+    declared = table.partition("_pm_way(")[2].partition("const int single")[0].splitlines()[2:]
     assert declared
     assert all(line.strip() == "" or line.endswith((",", ";")) for line in declared)
-    assert choice.count("return _PM_WAY_") == len(Way) - 1  # all but straight code, which nobody asks for
+    assert table.count("return _PM_WAY_") == len(Way) - 1  # all but straight code, which nobody asks for
 
 
 def test_conditions_of_integers_are_one_macro_each() -> None:

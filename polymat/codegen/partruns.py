@@ -204,6 +204,7 @@ class _Finder:
         handed = tuple(name for name in before if name in taken)
         # Elements of what a pointer says lie elsewhere; those of a vector are the vector.
         values = free.changed | {name for name in free.assigned & taken if "*" not in before[name].ctype}
+        values |= {name for name in taken if before[name].is_lent}
         changed = tuple(name for name in handed if name in values and not before[name].is_array)
         crossing = self.rules.whole and (changed or left)
         if crossing or not all(map(_is_kept, map(own.get, left))) or not free.used.isdisjoint(own):

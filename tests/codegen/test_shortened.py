@@ -12,6 +12,7 @@ import pytest
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
+    Braces,
     CBinary,
     CCall,
     CExpr,
@@ -31,6 +32,7 @@ from polymat.codegen.c.ctree import (
     exported,
 )
 from polymat.codegen.c.freenames import free_names, with_values
+from polymat.codegen.c.pointing import known_in
 from polymat.codegen.c.render import function_text, unit
 from polymat.codegen.c.scopes import every
 from polymat.codegen.partruns import Rules, best_run
@@ -323,3 +325,16 @@ def test_parts_of_what_was_cut_before_have_names_of_their_own() -> None:
     assert len(after) > 1
     assert names.isdisjoint(each.name for each in after[:-1])
     assert after[-1].name == before[-1].name
+
+
+def test_what_a_structure_points_to_is_changed_by_who_is_handed_that() -> None:
+    """A part of what was cut before takes it by its address, and not as it was before the call."""
+    lent = Declare("const given", "_pm_for", Braces((CUnary("&", Id("bytes")),)))
+    calls = Evaluate(CCall("changes", (CUnary("&", Id("_pm_for")),)))
+    reads = [Evaluate(CCall("use", (Id("bytes"),)))] * 8
+    for kept, changed in ((lent, ("bytes",)), (Declare("const given", "_pm_for", Braces((ONE,))), ())):
+        known = known_in([Declare("size_t", "bytes", Literal("0")), kept], {})
+        run = best_run([calls, *reads], known, 1, Rules(14))
+        assert run is not None
+        assert "bytes" in run.handed
+        assert tuple(name for name in run.changed if name == "bytes") == changed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
 
-from polymat.codegen.c.ctree import Declare, Stmt, names_in
+from polymat.codegen.c.ctree import Braces, Declare, Stmt, names_in
 from polymat.codegen.c.scopes import changed_by, every, own_expressions, variable
 from polymat.dataclass import dataclass
 from polymat.memo import remembered
@@ -36,12 +37,14 @@ class KnownName:
     """A variable: its type, that of an element where it is an array.
 
     is_table: of more than one dimension.  is_copied: made of other pointers, to what may be changed by them.
+    is_lent: its address lies in a structure, so that who is handed that may change it.
     """
 
     ctype: str
     is_array: bool = False
     is_table: bool = False
     is_copied: bool = False
+    is_lent: bool = False
 
     @property
     def is_read(self) -> bool:
@@ -74,6 +77,9 @@ def make_known(statement: Stmt, known: dict[str, KnownName]) -> None:
     if isinstance(statement, Declare):
         kind, copied = _element(statement.ctype), _is_copied(statement, known)
         known[variable(statement)] = KnownName(kind, "[" in statement.name, "][" in statement.name, copied)
+        if isinstance(statement.value, Braces):
+            lent = touched_by(statement)[1] & known.keys()
+            known.update({name: replace(known[name], is_lent=True) for name in lent})
 
 
 def _is_copied(pointer: Declare, known: Mapping[str, KnownName]) -> bool:

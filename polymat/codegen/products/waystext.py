@@ -102,9 +102,9 @@ def _choice() -> str:
     return f"{large}\n{_chooser('_pm_way', table[:behind], '    return _pm_way_of_large(asked);')}"
 
 
-def _chooser(name: str, table: Sequence[tuple[Way, Predicate]], else_: str = "") -> str:
+def _chooser(name: str, table: Sequence[tuple[Way, Predicate]], otherwise: str = "") -> str:
     """The function of a part of the table, with what is done where none of its conditions holds."""
-    body = [statements([condition for _, condition in table]), _taken(table), else_]
+    body = [statements([condition for _, condition in table]), _taken(table), otherwise]
     lines = "\n".join(filter(None, body))
     return f"static inline int {name}(const _pm_asked *asked)\n{{\n{lines}\n}}\n"
 

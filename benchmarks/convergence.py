@@ -10,16 +10,14 @@ with the same trials, threads, operations and machine.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polymat as pm
+from benchmarks.casebycase import found_for, parser_of
 from benchmarks.cases import Case
 from benchmarks.machinetext import about
-from benchmarks.policy import read_cases, write_cases
 from benchmarks.problems import describe
 from benchmarks.tunegains import every_program
 from polymat.driver import measured, request_for
@@ -85,30 +83,25 @@ def summary(found: Sequence[Curve], after: int) -> Iterator[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row a case, and how many of them were near their best."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--output", type=Path, required=True, help="what was found, to continue from")
+    parser = parser_of(__doc__)
     parser.add_argument("--trials", type=int, default=75, help="of each search")
     parser.add_argument("--after", type=int, default=50, help="trials, at which searches are looked at")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th case alone")
-    parser.add_argument("--only", default="", help="cases whose name contains this text")
-    parser.add_argument("--flops", type=float, default=2e8, help="of the contractions, about")
     asked = parser.parse_args(argv)
     machine = about(calibrated_machine())["machine"]
     conditions = {"trials": asked.trials, "threads": asked.threads, "flops": asked.flops, "machine": machine}
-    kept = read_cases(asked.output, conditions, Curve)
     after = asked.after
     print(f"| case | near from trial | ratio after {after} | without, near from | after {after} | best |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
-    cases = [(name, make) for name, make in every_program(asked.flops) if asked.only in name][:: asked.every]
-    for name, make in cases:
-        if name not in kept:
-            kept[name] = curve(name, make(), asked.trials, asked.threads)
-            write_cases(asked.output, conditions, kept)
-        print(kept[name].row(after), flush=True)
-    print("", *summary([kept[name] for name, _ in cases], after), sep="\n")
+
+    def find(name: str, case: Case) -> Curve:
+        return curve(name, case, asked.trials, asked.threads)
+
+    found = []
+    for each in found_for(every_program(asked.flops), asked, conditions, Curve, find):
+        print(each.row(after), flush=True)
+        found.append(each)
+    print("", *summary(found, after), sep="\n")
     return 0
 
 

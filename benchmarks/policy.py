@@ -11,19 +11,17 @@ later run goes on behind it, with the same policy, operations and machine.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 import polymat as pm
+from benchmarks.casebycase import found_for, parser_of
 from benchmarks.cases import Case, Judge
 from benchmarks.machinetext import about
 from benchmarks.measure import progress
@@ -47,7 +45,6 @@ COPIED = 0.7  # of the operands of random schemes are copied
 NEARLY = 1.2  # times the cycles of the quickest register block
 MOST_LEVELS = 2  # of tiles of a dimension
 NEAR = 1.10
-T = TypeVar("T")
 MOST_DRAWS = 20  # for each random scheme: some contractions have fewer different ones than are asked for
 
 
@@ -180,51 +177,31 @@ def kind_of(name: str) -> str:
     return "contraction" if name in CONTRACTIONS else "convolution"
 
 
-def read_cases(path: Path, conditions: Mapping[str, Any], made: Callable[..., T]) -> dict[str, T]:
-    """The cases of a file, which has to be of these conditions."""
-    if not path.exists():
-        return {}
-    kept = json.loads(path.read_text())
-    if kept["conditions"] != conditions:
-        raise SystemExit(f"{path} is of {kept['conditions']}, not of {conditions}: name another file")
-    return {name: made(**values) for name, values in kept["cases"].items()}
-
-
-def write_cases(path: Path, conditions: Mapping[str, Any], cases: Mapping[str, Any]) -> None:
-    """Replace the file."""
-    beside = path.with_name(f"{path.name}.part")
-    every = {name: asdict(each) for name, each in cases.items()}
-    beside.write_text(json.dumps({"conditions": conditions, "cases": every}, indent=1) + "\n")
-    beside.replace(path)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row a case, and how many choices are near the best."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--output", type=Path, required=True, help="a file of what was found, to continue from"
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--random", type=int, default=200, help="random schemes of each case")
-    parser.add_argument("--only", default="", help="cases whose name contains this text")
     parser.add_argument("--policy", default="model", choices=("model", "learned"))
-    parser.add_argument("--flops", type=float, default=2e8, help="of the contractions, about")
     asked = parser.parse_args(argv)
     machine = calibrated_machine()
     conditions = {"policy": asked.policy, "flops": asked.flops, "machine": about(machine)["machine"]}
-    kept = read_cases(asked.output, conditions, Judged)
     print("| case | GFLOP/s | best of all | choice / best | choosing | best |")
     print("| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
-    for name, make in every_case(asked.flops):
-        if asked.only not in name:
-            continue
-        if name not in kept or kept[name].random < asked.random:
-            kept[name] = judged(name, make(), asked.random, asked.policy, machine)
-            write_cases(asked.output, conditions, kept)
-        print(kept[name].row(), flush=True)
+
+    def find(name: str, case: Case) -> Judged:
+        return judged(name, case, asked.random, asked.policy, machine)
+
+    def is_enough(known: Judged) -> bool:
+        least: int = asked.random
+        return known.random >= least
+
+    every = []
+    cases = every_case(asked.flops)
+    for each in found_for(cases, asked, conditions, Judged, find, is_enough=is_enough):
+        print(each.row(), flush=True)
+        every.append(each)
     for kind in ("contraction", "convolution"):
-        found = [each for each in kept.values() if each.kind == kind and asked.only in each.name]
+        found = [each for each in every if each.kind == kind]
         near = sum(each.ratio <= NEAR for each in found)
         beside = f"the best of {asked.random} random schemes"
         print(f"\n{kind}s within {NEAR - 1:.0%} of {beside}: {near} of {len(found)}")

@@ -11,22 +11,21 @@ the same budget, threads, operations and machine.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import polymat as pm
+from benchmarks.casebycase import found_for, parser_of
 from benchmarks.cases import Case, Judge, kernel_case
 from benchmarks.dsp.programs import SUB_BAND
 from benchmarks.images import find_program
 from benchmarks.machinetext import about
-from benchmarks.policy import every_case, kind_of, read_cases, write_cases
+from benchmarks.policy import every_case, kind_of
 from benchmarks.polybench import find_kernel
 from benchmarks.problems import describe
 from benchmarks.program import Program
@@ -141,28 +140,23 @@ def summary(found: Sequence[Gain]) -> Iterator[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a row a case, and what all of them come to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--output", type=Path, required=True, help="what was found, to continue from")
+    parser = parser_of(__doc__)
     parser.add_argument("--budget", default="20 s", help="of a search")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th case alone")
-    parser.add_argument("--only", default="", help="cases whose name contains this text")
-    parser.add_argument("--flops", type=float, default=2e8, help="of the contractions, about")
     asked = parser.parse_args(argv)
     machine = about(calibrated_machine())["machine"]
     conditions = {"budget": asked.budget, "threads": asked.threads, "flops": asked.flops, "machine": machine}
-    kept = read_cases(asked.output, conditions, Gain)
     print("| case | GFLOP/s | tuned | gain | the search's own | trials | choice |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
-    cases = [(name, make) for name, make in every_program(asked.flops) if asked.only in name][:: asked.every]
-    for name, make in cases:
-        if name not in kept:
-            kept[name] = gain(name, make(), asked.budget, asked.threads)
-            write_cases(asked.output, conditions, kept)
-        print(kept[name].row(), flush=True)
-    print("", *summary([kept[name] for name, _ in cases]), sep="\n")
+
+    def find(name: str, case: Case) -> Gain:
+        return gain(name, case, asked.budget, asked.threads)
+
+    found = []
+    for each in found_for(every_program(asked.flops), asked, conditions, Gain, find):
+        print(each.row(), flush=True)
+        found.append(each)
+    print("", *summary(found), sep="\n")
     return 0
 
 

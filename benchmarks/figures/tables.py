@@ -64,19 +64,26 @@ def caption(record: Record, section: str) -> str:
 
 def left_out(record: Record, section: str) -> str:
     """Which peers have no time in which cases, and why where that is one reason; "" where all have."""
-    rows = [entry.row for entry in record.entries if entry.section == section]
+    all_rows = [entry.row for entry in record.entries if entry.section == section]
+    rows = [row for row in all_rows if row.timings]
     rivals = record.headings[section].rivals
-    told = []
+    empty = {row.case: row.notes.get("timing", "") for row in all_rows if not row.timings}
+    told = [f"{case}{_reason({text})}" for case, text in empty.items()]
     for peer in dict.fromkeys([*rivals, *(name for names in rivals.values() for name in names)]):
         found = {
             row.case: row.notes.get("timing") or row.notes[peer]
             for row in rows
             if peer not in row.timings and (peer in row.notes or "timing" in row.notes)
         }
-        reasons = {text.splitlines()[0] for text in found.values() if text}
         where = "everywhere" if len(found) == len({row.case for row in rows}) else ", ".join(found)
-        told += [f"{peer}, {where}{f' ({reasons.pop()})' if len(reasons) == 1 else ''}"] * bool(found)
+        told += [f"{peer}, {where}{_reason(set(found.values()))}"] * bool(found)
     return f"Without a time: {'; '.join(told)}." if told else ""
+
+
+def _reason(texts: set[str]) -> str:
+    """The first line of what was said, in brackets, where it is one; "" otherwise."""
+    first = {text.splitlines()[0] for text in texts if text}
+    return f" ({first.pop()})" if len(first) == 1 else ""
 
 
 def threads_of(record: Record, section: str) -> list[int]:

@@ -166,7 +166,7 @@ def test_the_page_has_what_was_measured_and_says_what_was_not(tmp_path: Path) ->
 
 
 def test_the_page_says_what_was_left_out(tmp_path: Path) -> None:
-    conditions = {"machine": "toy (m), 2 cores", "compiler": "cc 1", "date": "2026-01-02", "cases": "3"}
+    conditions = {"machine": "toy (m), 2 cores", "compiler": "cc 1", "date": "2026-01-02", "cases": "4"}
     heading = Heading("First", {"polymat, out=": ("naive, out=", "tuned, out=")})
     quick = {"polymat, out=": Timing("polymat, out=", (1e-3,))}
     both = {**quick, "naive, out=": Timing("naive, out=", (2e-3,))}
@@ -174,10 +174,11 @@ def test_the_page_says_what_was_left_out(tmp_path: Path) -> None:
     rows = (
         Row("a", "A", 1, 2000, 800, True, 8, both, {"tuned, out=": none}),
         Row("b", "A", 1, 2000, 800, True, 8, quick, {"naive, out=": "no answer", "tuned, out=": none}),
+        Row("c", "A", 1, 2000, 800, True, 8, {}, {"timing": "too large"}),
     )
     record = Record(conditions, {"first": heading}, tuple(Entry("first", row) for row in rows))
     write_record(tmp_path / PAPERS / "first.json", record)
     page = paper_page({"first": "The first table"}, tmp_path)
-    assert "2026-01-02; 2 of 3 cases so far, each number of threads one." in page
-    said = "Without a time: naive, out=, b (no answer); tuned, out=, everywhere (nothing is kept)."
-    assert said in page.splitlines()
+    assert "2026-01-02; 3 of 4 cases so far, each number of threads one." in page
+    said = "c (too large); naive, out=, b (no answer); tuned, out=, everywhere (nothing is kept)."
+    assert f"Without a time: {said}" in page.splitlines()

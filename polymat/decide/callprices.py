@@ -27,7 +27,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.kernelplanner import kernel_operations
-from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, points, stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, points, stage_operations
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
 ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
@@ -118,7 +118,7 @@ class CallPrices:
         asked: bool,
     ) -> CallPrice:
         """The time of an operation; of the quicker way where each call asks."""
-        slow, preferred = loop_slowdown(loops, self.threads), math.inf
+        slow, preferred = loops.slowdown(self.threads), math.inf
         share = usual = 1.0
         if kernel is not None:
             share, usual = self._share(ratio), share_of(ratio)
@@ -141,7 +141,7 @@ class CallPrices:
         flops = self.machine.peak_flops(real_part(flat.dtype).size, 1)
         operations = (
             stage_operations(flat, self.sizes)
-            * loop_slowdown(loops, 1)
+            * loops.slowdown(1)
             * _share(flat, self._factors(flat, loops), self.sizes)
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
@@ -178,7 +178,7 @@ class CallPrices:
         if self.options.blas == "always" or self._is_fixed(flat):
             return 0.0
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
-        slow = loop_slowdown(loops, self.threads)
+        slow = loops.slowdown(self.threads)
         model, factors = self.model(), self._factors(flat, loops)
         share = 1.0 if kernel is None else self._share(ratio)
         speedup = peak / (self.machine.peak_flops(real_part(flat.dtype).size, 1) * VECTOR_SHARE)

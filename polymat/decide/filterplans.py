@@ -16,7 +16,6 @@ from polymat.tilesize.filterblock import MOST_KINDS, filter_block
 from polymat.tilesize.filterprice import filter_seconds
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.stagework import loop_slowdown
 
 # Of the time of loops, at most, whose price does not tell all: those of a filter add short rows of products,
 # each to one result, those of a recursion wait for one result after the other, also where something else is
@@ -49,7 +48,7 @@ class FilterPlanner:
         (axis,) = found.axes
         block = filter_block(self.machine, real_part(flat.dtype).size)
         relative = self.calls.prices.in_operations(self._seconds(found), found.product)
-        relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
+        relative = min(relative, QUICKER * loops.slowdown(self.threads))
         return FilterPlan(
             group=Group(stages),
             kind="filter",

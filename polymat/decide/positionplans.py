@@ -15,7 +15,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.position import PositionPlan
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import in_rows, unrolled
-from polymat.tilesize.stagework import loop_slowdown, stage_operations
+from polymat.tilesize.stagework import stage_operations
 
 MOST_DIMS = 2  # of points that do not lie behind each other in memory: rows, and the columns of these
 
@@ -71,7 +71,7 @@ class PositionPlanner:
             vector=loops[extreme.name].vector,
             reason="the first block that has the extreme is looked through again, and nothing else",
             loops=loops,
-            relative=share * (1.0 if extreme.dims else loop_slowdown(loops[extreme.name], 1)),
+            relative=share * (1.0 if extreme.dims else loops[extreme.name].slowdown(1)),
         )
 
 

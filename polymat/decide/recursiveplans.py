@@ -15,9 +15,10 @@ from polymat.idiom.recursiveends import Ending, match_ending, match_result
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.library import RecursivePlan
+from polymat.plan.loops import WAITING
 from polymat.tilesize.filterblock import RUN, register_lanes, transposed_lanes
 from polymat.tilesize.shortloops import loop_lengths
-from polymat.tilesize.stagework import WAITING, stage_operations
+from polymat.tilesize.stagework import stage_operations
 
 # Operations of vectorised loops, for one sample.  Measured (Zen 3, 10 to 40 cycles a vector): a multiply-add
 # of a section, of which a cycle has two where none waits for another; and to transpose a sample into lanes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polymat.dataclass import dataclass
 from polymat.graph.elimination import Elimination
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
+from polymat.plan.nest import OwnWay
 from polymat.poly.lifespan import Folds
 from polymat.product.blocks import Blocks
 
@@ -13,7 +13,7 @@ WITHIN = 4.0  # times slower than long vectors: loops over the few columns of a 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EliminationPlan(NestPlan):
+class EliminationPlan(OwnWay):
     """A recurrence in blocks of `most` steps, each in halves down to `least` steps, which loops compute.
 
     Behind each half what its steps add to the results of the other half is one product, and behind each block

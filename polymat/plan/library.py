@@ -11,7 +11,7 @@ from polymat.idiom.parts import Least
 from polymat.idiom.recursion import Recursion
 from polymat.idiom.recursiveends import Ending
 from polymat.idiom.transform import Filter, Transform
-from polymat.plan.nest import FlatPlan, NestPlan
+from polymat.plan.nest import FlatPlan, NestPlan, OwnWay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ class TransformPlan(LibraryPlan):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FilterPlan(FlatPlan):
+class FilterPlan(OwnWay, FlatPlan):
     """A filter of one dimension around register blocks.
 
     filter: what is computed; its result and its signal are contiguous along the filtered dimension.
@@ -123,7 +123,7 @@ class FilterPlan(FlatPlan):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecursivePlan(NestPlan):
+class RecursivePlan(OwnWay):
     """A recursive filter, or several in a row whose results between them have no array, block by block.
 
     recursion: what is computed.  result: the stage that gets the last results, by its indices for those of

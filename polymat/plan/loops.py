@@ -8,6 +8,10 @@ from polymat.plan.nest import NestPlan
 from polymat.poly.order import Order
 from polymat.poly.trailing import Trail
 
+# Times slower: sums of a recurrence or into computed places, each addition through memory (1 ns, Zen 5).
+WAITING = 6.0
+NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopPlan(NestPlan):
@@ -79,6 +83,16 @@ class LoopPlan(NestPlan):
     def adds_up(self) -> bool:
         """Whether every result is a sum that is finished where it is begun, by itself or along a row."""
         return self.kind in ("reduce", "row")
+
+    def slowdown(self, threads: int) -> float:
+        """Sums without a block of rows wait for loads or for the addition before, others for a store."""
+        del threads
+        if self.recurrence is not None:
+            levels = self.recurrence.loops
+            return 1.0 if not levels or self.recurrence.parallel[levels[-1]] else WAITING
+        if self.kind == "scatter":
+            return WAITING
+        return NO_BLOCK if self.adds_up and self.unroll == 1 and not self.terms else 1.0
 
     @property
     def jammed(self) -> int:

@@ -43,6 +43,16 @@ class GroupPlan:
         return True
 
     @property
+    def routines(self) -> tuple[str, ...]:
+        """The library routines that it calls, without the letter of the type."""
+        return ()
+
+    @property
+    def computed_by(self) -> tuple[str, ...]:
+        """The words of `Call` in a scheme: these routines, or a way of ours by name; none for loops."""
+        return self.routines
+
+    @property
     def library(self) -> Literal["blas", "fft", ""]:
         """The library that computes all of it, as in `Options`; empty for code of our own."""
         return ""
@@ -175,11 +185,6 @@ class NestPlan(GroupPlan):
         del stage
         return self.kind
 
-    @property
-    def routines(self) -> tuple[str, ...]:
-        """The library routines that it calls, without the letter of the type."""
-        return ()
-
     def slowdown(self, threads: int) -> float:
         """How many times slower than in a vectorised loop an operation is, on one thread or on all."""
         del threads
@@ -189,6 +194,17 @@ class NestPlan(GroupPlan):
         text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
         text += f" omp({self.parallel})" if self.parallel else ""
         return text + (f" simd({self.vector})" if self.vector else "")
+
+
+class OwnWay(NestPlan):
+    """A way of ours that no loops of a scheme can say: schemes call it by its name."""
+
+    __slots__ = ()
+
+    @property
+    def computed_by(self) -> tuple[str, ...]:
+        """The way, as one word."""
+        return (self.kind.replace(" ", "_"),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

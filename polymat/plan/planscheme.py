@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from polymat.graph.aligned import Member
-from polymat.plan.blockedsteps import EliminationPlan
-from polymat.plan.library import FilterPlan, RecursivePlan
 from polymat.plan.loops import LoopPlan
-from polymat.plan.position import PositionPlan
 from polymat.plan.registerblocks import kernel_of, scheme_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word, contradiction
 
-_OWN = (FilterPlan, RecursivePlan, EliminationPlan, PositionPlan)
-"""Plans that no loops of a scheme say, and that are called by the names of their ways."""
 _WRITTEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -63,11 +58,6 @@ def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
         yield SchemeLoop("U", plan.order[-2], plan.addends)
     if plan.shown_vector is not None:
         yield SchemeLoop("V", plan.shown_vector)
-
-
-def called(plan: Plan) -> tuple[str, ...]:
-    """The routines of a library, or the way of ours, that compute a plan: what stands in `Call`."""
-    return (plan.kind.replace(" ", "_"),) if isinstance(plan, _OWN) else plan.routines
 
 
 def shared_text(plan: TilePlan, member: Member) -> str:
@@ -119,7 +109,7 @@ def _blocks_or_calls(plan: Plan) -> tuple[AnyAtom, ...]:
     made = scheme_of(plan) or kernel_of(plan)
     if made is not None:
         return made.scheme.atoms
-    return (GroupAtom("Call", called(plan)),) if plan.library or isinstance(plan, _OWN) else ()
+    return (GroupAtom("Call", plan.computed_by),) if plan.computed_by else ()
 
 
 def _is_written(atom: AnyAtom) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from polymat.dataclass import dataclass
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
+from polymat.plan.nest import OwnWay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PositionPlan(NestPlan):
+class PositionPlan(OwnWay):
     """An extreme and where it is, in one pass over what is looked at.
 
     Of all points of a result ("blocks") the block that has the extreme is looked through again; of rows of

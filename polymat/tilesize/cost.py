@@ -22,7 +22,7 @@ from polymat.tilesize.home import Home
 from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
 from polymat.tilesize.loopprice import OVERLAP_LOSS, loop_operations
 from polymat.tilesize.shortloops import computed_bytes
-from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, part_points, stage_operations
 from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from polymat.tilesize.traffic import array_bytes, traffic
@@ -240,4 +240,4 @@ def _nest_operations(
             peaks = [machine.peak_flops(size, threads) for size in sizes]
             return stage_operations(stage, estimates) * loops.slowdown(threads) * peaks[0] / peaks[1]
         case _:
-            return stage_operations(stage, estimates) * loop_slowdown(loops, threads)
+            return stage_operations(stage, estimates) * loops.slowdown(threads)

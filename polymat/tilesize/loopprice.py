@@ -21,7 +21,7 @@ from polymat.tilesize.shortloops import (
     short_rows_slowdown,
     starting_operations,
 )
-from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, part_points, points, stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, stage_operations
 
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
@@ -99,7 +99,7 @@ def loop_operations(
     """
     starting = starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
     if loops.adds_up or loops.kind == "scatter":
-        return stage_operations(stage, estimates) * loop_slowdown(loops, 1) + starting
+        return stage_operations(stage, estimates) * loops.slowdown(1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
     rows, registers, beside = loops.unroll, None, 1.0
     if isinstance(plan, TilePlan) and plan.row_loop is not None:

@@ -10,7 +10,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
-from polymat.plan.planscheme import called, inner_atoms, loop_atoms, schemes_of, shared_text
+from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.registerblocks import scheme_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
@@ -98,7 +98,7 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if wrong is not None or isinstance(plan, SchemePlan) or says(plan, name, text):
         return wrong
     calls = scheme.words("Call")
-    if calls and calls[0] != (found := called(plan)):
+    if calls and calls[0] != (found := plan.computed_by):
         computed = f"is computed by {', '.join(found)}" if found else "is no call of a library"
         return Misfit(f"{name} {computed}", "explain() says why; Options.blas and fft are heeded first")
     member = next((each for each in plan.members if each.stage == name), None)

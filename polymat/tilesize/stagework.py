@@ -1,4 +1,4 @@
-"""Operations of a stage at the estimates, and how much slower than the peak its loops are."""
+"""Operations and points of a stage at the estimates, which all prices of its plans begin from."""
 
 from __future__ import annotations
 
@@ -10,27 +10,9 @@ from polymat.lang.affine import Affine, computed_in
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
-from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
 
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
-# Times slower: sums of a recurrence or into computed places, each addition through memory (1 ns, Zen 5).
-WAITING = 6.0
-NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
-
-
-def loop_slowdown(loops: NestPlan, threads: int) -> float:
-    """Sums without a block of rows wait for loads or for the addition before, others for a store."""
-    if not isinstance(loops, LoopPlan):
-        return loops.slowdown(threads)
-    if loops.recurrence is not None:
-        levels = loops.recurrence.loops
-        return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
-    if loops.kind == "scatter":
-        return WAITING
-    alone = loops.adds_up and loops.unroll == 1 and not loops.terms
-    return NO_BLOCK if alone else 1.0
 
 
 def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:

@@ -51,6 +51,18 @@ class Row:
     least: tuple[float, str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a peer answered to a case: `ready` to be timed, or None, and why in its note.
+
+    wrong: whether it failed, or computed something else.
+    """
+
+    ready: Ready | None
+    note: str = ""
+    wrong: bool = False
+
+
 class Crew:
     """The workers of a section, kept over its cases; one that died is started again."""
 
@@ -112,18 +124,21 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float, patience: flo
     else:
         judge = Judge(case)
         for worker in crew.workers():
-            answer = _answer(worker, case, judge, crew, notes, wrong, patience)
-            if answer is None:
-                continue
+            name, answer = worker.peer.name, _answer(worker, case, judge, crew, patience)
             if answer.note:
-                notes[worker.peer.name] = answer.note
-            said = getattr(answer, "predicted", None)  # a worker of an older checkout says nothing
+                notes[name] = answer.note
+            if answer.wrong:
+                wrong.append(name)
+            if answer.ready is None:
+                continue
+            said = getattr(answer.ready, "predicted", None)  # a worker of an older checkout says nothing
             if said is not None:
-                predicted[worker.peer.name] = said
+                predicted[name] = said
             ready.append(worker)
             progress(".")
         notes.update(crew.absent)
-    timings = _time(ready, seconds, notes, crew)
+    timings, failure = _time(ready, seconds, crew)
+    notes.update({"timing": failure} if failure else {})
     progress(f" {max((len(t.rounds) for t in timings.values()), default=0)} rounds\n")
     return Row(
         case.name,
@@ -141,38 +156,25 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float, patience: flo
     )
 
 
-def _answer(
-    worker: Worker,
-    case: Case,
-    judge: Judge,
-    crew: Crew,
-    notes: dict[str, str],
-    wrong: list[str],
-    patience: float,
-) -> Ready | None:
-    """What a worker answers to a case, judged; None where that is nothing to time, as `notes` says then."""
+def _answer(worker: Worker, case: Case, judge: Judge, crew: Crew, patience: float) -> Answer:
+    """Have a worker prepare a case and judge its result; one that failed is dismissed from the crew."""
     name = worker.peer.name
     try:
-        answer = worker.prepare(case.task, ANSWER_SECONDS if name in SUBJECTS else patience)
+        ready = worker.prepare(case.task, ANSWER_SECONDS if name in SUBJECTS else patience)
     except PeerMissingError as error:
-        notes[name] = str(error).partition(": ")[2]
-        return None
+        return Answer(None, str(error).partition(": ")[2])
     except PeerError as error:
         crew.dismiss(worker)
         if isinstance(error, PeerSlowError) and name not in SUBJECTS:
-            notes[name] = str(error).partition(": ")[2]
             progress("(slow)")
-            return None
-        notes[name] = "failed: " + str(error).strip().splitlines()[-1]
+            return Answer(None, str(error).partition(": ")[2])
         progress(f"\n  {error}\n")
-        wrong.append(name)
-        return None
-    if (error_size := judge.error(answer.result)) > 1:
-        notes[name] = f"WRONG: the error is {error_size:.3g} times what rounding explains"
-        progress(f"\n  {name}: {notes[name]}\n")
-        wrong.append(name)
-        return None
-    return answer
+        return Answer(None, "failed: " + str(error).strip().splitlines()[-1], wrong=True)
+    if (error_size := judge.error(ready.result)) > 1:
+        note = f"WRONG: the error is {error_size:.3g} times what rounding explains"
+        progress(f"\n  {name}: {note}\n")
+        return Answer(None, note, wrong=True)
+    return Answer(ready, ready.note)
 
 
 def _too_large(case: Case, workers: int) -> str:
@@ -194,18 +196,17 @@ def _free_bytes() -> float:
     return 1024 * found[0] if found else math.inf
 
 
-def _time(workers: Sequence[Worker], seconds: float, notes: dict[str, str], crew: Crew) -> dict[str, Timing]:
-    """The timings; when one of the workers fails there are none, and all are started anew."""
+def _time(workers: Sequence[Worker], seconds: float, crew: Crew) -> tuple[dict[str, Timing], str]:
+    """The timings; when one of the workers fails none, and why: all are then started anew."""
     if not workers:
-        return {}
+        return {}, ""
     try:
-        return {timing.peer: timing for timing in interleave(workers, seconds=seconds)}
+        return {timing.peer: timing for timing in interleave(workers, seconds=seconds)}, ""
     except PeerError as error:
-        notes["timing"] = str(error)
         progress(f"\n  {error}\n")
         for worker in workers:
             crew.dismiss(worker)
-        return {}
+        return {}, str(error)
 
 
 def progress(text: str) -> None:

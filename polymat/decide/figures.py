@@ -14,7 +14,6 @@ from polymat.model.describe import stage_nest
 from polymat.model.footprint import bytes_touched
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Movement
-from polymat.plan.library import TransformPlan
 from polymat.plan.registerblocks import own_kernel
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
@@ -103,7 +102,7 @@ class Figures:
         if plan.at_few_points:
             stages = tuple(name for name in plan.group.stages if name not in plan.at_few_points)
             nest = nest_of(self.pipeline, self.reads, stages, self.sizes)
-        return nest.flops if _counts(plan) else None
+        return nest.flops if plan.counts_as_defined else None
 
     def _pieces(self, plan: Plan, nest: LoopNest) -> Iterator[tuple[str, dict[str, int]]]:
         """Parts of the nest that are computed at a time, innermost first, and how long they are."""
@@ -119,12 +118,6 @@ class Figures:
             yield "one block of the operands", extents | outer
         elif plan.order and plan.order[0] in extents and len(extents) > 1:
             yield f"one iteration of {plan.order[0]}", extents | {plan.order[0]: 1}
-
-
-def _counts(plan: Plan) -> bool:
-    """Whether the operations of the definition are those that the plan computes."""
-    inside = plan.loops.values() if isinstance(plan, TilePlan) else (plan,)
-    return not any(isinstance(each, TransformPlan) for each in inside)
 
 
 def _bytes(nest: LoopNest, sizes: Mapping[str, int]) -> float:

@@ -86,6 +86,11 @@ class TransformPlan(LibraryPlan):
         return False
 
     @property
+    def counts_as_defined(self) -> bool:
+        """It needs fewer."""
+        return False
+
+    @property
     def routines(self) -> tuple[str, ...]:
         """The library routines that this plan calls: transforms."""
         return ("fft",)

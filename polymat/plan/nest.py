@@ -9,6 +9,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
+from polymat.plan.tileloops import RowLoop
 from polymat.poly.trailing import Trail
 
 
@@ -16,6 +17,21 @@ class GroupPlan:
     """Answers that plans of one stage and plans of tiles have in common, where they do not say otherwise."""
 
     __slots__ = ()
+
+    def member(self, stage: str) -> Member | None:
+        """How a stage lies in the tiles; None where there are none."""
+        del stage
+        return None
+
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """Stages whose values a tile keeps in scratchpads, producers first."""
+        return ()
+
+    @property
+    def row_loop(self) -> RowLoop | None:
+        """The one loop over rows that all stages of a tile run in, where they do."""
+        return None
 
     @property
     def absorbed(self) -> tuple[str, ...]:
@@ -40,6 +56,11 @@ class GroupPlan:
     @property
     def by_definition(self) -> bool:
         """Whether it computes the sums as they are defined, so that models of loops say what it moves."""
+        return True
+
+    @property
+    def counts_as_defined(self) -> bool:
+        """Whether its operations are those of the definitions."""
         return True
 
     @property

@@ -1,4 +1,4 @@
-"""The plan of several stages in one tile loop, and of the one loop that they may run in there."""
+"""The plan of several stages in one loop over tiles."""
 
 from __future__ import annotations
 
@@ -9,63 +9,13 @@ from itertools import permutations
 from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.group import Group
-from polymat.lang.affine import Affine
-from polymat.model.associativity import CacheShape
 from polymat.model.select import TileSizes
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import GroupPlan, NestPlan
+from polymat.plan.tileloops import Crossing, RowLoop
 
 MOST_TILED = 4  # dimensions that are tiled at once: loops over tiles, one in another
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """How wide tiles are whose innermost loop goes across the rows of arrays: what stays in a cache.
-
-    apart: for each such array how far these rows are apart, in bytes: a factor and extents to multiply it by.
-    most: the width where they leave room for each other.
-    """
-
-    cache: CacheShape
-    most: int
-    apart: tuple[tuple[int, tuple[Affine, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowLoop:
-    """How the stages of a rolling tile run in one loop over vectors of columns.
-
-    lanes: elements of a vector.  rows: of each stage, in the loop at the same time.  lags: how many columns
-    each stage is behind the loop.  lead, trail: the loop begins and ends at the tile's first and last column
-    plus this, so that every stage computes all of its columns, and possibly more.  streamed: bytes of results
-    above which they are written past the caches (0: never).
-    """
-
-    lanes: int
-    rows: int
-    lags: Mapping[str, int]
-    lead: int
-    trail: int
-    streamed: int
-
-    def __str__(self) -> str:
-        text = f"{self.rows} rows of all stages in one loop over vectors of {self.lanes}"
-        if not self.streamed:
-            return text
-        return f"{text}, results of more than {self.streamed / 1e6:.2g} MB written past the caches"
-
-    def of_rows(self, rows: int) -> RowLoop | None:
-        """A loop like this one for tiles of fewer rows; None for more."""
-        return replace(self, rows=rows) if rows <= self.rows else None
-
-    def before(self, stage: str) -> int:
-        """Columns before the tile's first one that a scratchpad has room for: a vector more than computed."""
-        return self.lags[stage] - self.lead + self.lanes
-
-    def columns(self, width: int) -> int:
-        """Columns of a scratchpad of a tile that is so wide."""
-        return width + self.trail - self.lead + 3 * self.lanes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +79,13 @@ class TilePlan(GroupPlan):
         """The way in one word, as of the other plans."""
         return "tiles"
 
+    def member(self, stage: str) -> Member:
+        """How one of the stages lies in the tiles."""
+        return next(each for each in self.members if each.stage == stage)
+
     @property
     def scratch(self) -> tuple[str, ...]:
-        """The stages that it keeps in scratchpads, producers first."""
+        """Stages whose values a tile keeps in scratchpads, producers first."""
         return tuple(member.stage for member in self.members if member.scratch)
 
     @property
@@ -180,6 +134,11 @@ class TilePlan(GroupPlan):
     def by_definition(self) -> bool:
         """Whether all of its stages compute the sums as they are defined: transforms in tiles do not."""
         return all(inner.by_definition for inner in self.loops.values())
+
+    @property
+    def counts_as_defined(self) -> bool:
+        """Whether the operations of all of its stages are those of the definitions."""
+        return all(inner.counts_as_defined for inner in self.loops.values())
 
     @property
     def numbered(self) -> int:
@@ -234,7 +193,7 @@ class TilePlan(GroupPlan):
 
     def accumulation(self, stage: str) -> str:
         """How a stage accumulates; "private" where tiles do it by turns, or compute points twice."""
-        member = next(m for m in self.members if m.stage == stage)
+        member = self.member(stage)
         return "private" if member.private or member.copied else self.loops[stage].kind
 
     @property

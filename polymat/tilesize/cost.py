@@ -168,12 +168,9 @@ def _rows_again(
     plan: Plan, stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]
 ) -> Mapping[int, float]:
     """Rows that a stage reads again by level; of stages in one loop over rows, registers keep them."""
-    if not isinstance(plan, TilePlan):
-        return rows_again(stage, loops, machine, estimates)
     if plan.row_loop is not None:
         return {}
-    member = next(each for each in plan.members if each.stage == stage.name)
-    return rows_again(stage, loops, machine, estimates, member, plan.sizes)
+    return rows_again(stage, loops, machine, estimates, plan.member(stage.name), [*plan.tile_sizes.values()])
 
 
 def _cost_on(

@@ -38,16 +38,15 @@ def decision(
         moved = scheme_movement(nest, scheme.contraction, scheme.atoms, machine, threads=threads)
         return Decision(terms, seconds, moved, scores)
     order: Sequence[str] | Sequence[Sequence[str]] = _order(plan, nest)
-    tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []
-    scratch: list[str] = []
+    tiles: Sequence[Mapping[str, int]] = [plan.tile_sizes] if plan.tile_sizes else []
+    if plan.by_blocks:
+        tiles = [_blocks(nest, stages, machine)]
     kernel = kernel_of(plan)
-    if isinstance(plan, TilePlan):
-        tiles, scratch = [_sizes(plan)], _scratch(plan)
-    elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
+    if kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
         way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
     used = threads if plan.is_shared else 1
-    moved = movement(nest, order, tiles, machine, threads=used, scratch=scratch)
+    moved = movement(nest, order, tiles, machine, threads=used, scratch=plan.scratch)
     if kernel is not None and len(nest.statements) > 1:
         parts = [replace(nest, statements=(each,)) for each in nest.statements]
         apart = [movement(part, order, tiles, machine, threads=used).traffic[0] for part in parts]
@@ -63,28 +62,17 @@ def _order(plan: Plan, nest: LoopNest) -> tuple[str, ...]:
     return plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
 
 
-def _sizes(plan: TilePlan) -> dict[str, int]:
-    return dict(zip(plan.dims, plan.sizes, strict=True))
-
-
-def _scratch(plan: TilePlan) -> list[str]:
-    return [member.stage for member in plan.members if member.scratch]
-
-
 def _reuses(plan: Plan, nest: LoopNest, machine: Machine, threads: int) -> tuple[HeldReuse, ...]:
     """The working sets of loops and tiles as they run; scratchpads are used again within a tile alone."""
     if not isinstance(plan, TilePlan | LoopPlan):
         return ()
-    order, whole = _order(plan, nest), nest
-    scratch: list[str] = []
-    if isinstance(plan, TilePlan):
-        whole, scratch = tile_nest(nest, _sizes(plan)), _scratch(plan)
+    order, whole = _order(plan, nest), tile_nest(nest, plan.tile_sizes) if plan.tile_sizes else nest
     outside = [f"{dim}{TILE}" for dim in order if f"{dim}{TILE}" in whole.names]
     shared = [name for name in (f"{plan.parallel}{TILE}", plan.parallel) if name in whole.names][:1]
     found = held_reuses(
         whole, machine, (*outside, *order), parallel=shared if threads > 1 else (), threads=threads
     )
-    return tuple(each for each in found if each.array not in scratch or each.loop not in outside)
+    return tuple(each for each in found if each.array not in plan.scratch or each.loop not in outside)
 
 
 def _sum(parts: Sequence[Traffic]) -> Traffic:

@@ -12,7 +12,8 @@ from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
 from polymat.plan.loops import LoopPlan
-from polymat.plan.tile import Plan, RowLoop, TilePlan
+from polymat.plan.tile import Plan
+from polymat.plan.tileloops import RowLoop
 from polymat.poly.staggered import ROWS
 from polymat.tilesize.pointdemand import PointDemand, point_demands
 from polymat.tilesize.shortloops import (
@@ -102,9 +103,10 @@ def loop_operations(
         return stage_operations(stage, estimates) * loops.slowdown(1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
     rows, registers, beside = loops.unroll, None, 1.0
-    if isinstance(plan, TilePlan) and plan.row_loop is not None:
+    if plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
-        width = min(plan.sizes[-1], loop_lengths(stage, estimates)[stage.dims[-1]])
+        *_, last = plan.tile_sizes.values()
+        width = min(last, loop_lengths(stage, estimates)[stage.dims[-1]])
         starting, beside = 0.0, computed_columns(plan.row_loop, width) / max(1.0, width)
     seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers) * beside
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
@@ -117,9 +119,8 @@ def computed_columns(loop: RowLoop, width: float) -> float:
 
 def _together(plan: Plan, stage: Stage, loops: LoopPlan) -> str | None:
     """The dimension of which several points of a stage run together."""
-    if not isinstance(plan, TilePlan):
-        return loops.parallel
-    return next(each for each in plan.members if each.stage == stage.name).dims[loops.block]
+    member = plan.member(stage.name)
+    return loops.parallel if member is None else member.dims[loops.block]
 
 
 @once_a_stage

@@ -17,7 +17,7 @@ from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
 from polymat.memo import remembered
-from polymat.plan.tile import RowLoop
+from polymat.plan.tileloops import RowLoop
 from polymat.tilesize.register import SHIFTED_BITS
 from polymat.tilesize.tileshape import KEPT_SHARE
 

@@ -101,9 +101,8 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if calls and calls[0] != (found := plan.computed_by):
         computed = f"is computed by {', '.join(found)}" if found else "is no call of a library"
         return Misfit(f"{name} {computed}", "explain() says why; Options.blas and fft are heeded first")
-    member = next((each for each in plan.members if each.stage == name), None)
-    if isinstance(plan, TilePlan) and member is not None:
-        return misfit_of_tiles(plan, member, scheme)
+    if isinstance(plan, TilePlan):
+        return misfit_of_tiles(plan, plan.member(name), scheme)
     if isinstance(plan, LoopPlan):
         return outside_tiles(scheme) or _of_loops(name, tuple(loop_atoms(plan)), scheme.own)
     printed = schemes_of(plan).get(name)

@@ -13,7 +13,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.model.extents import extent
-from polymat.plan.tile import Plan, TilePlan
+from polymat.plan.tile import Plan
 
 
 def kept_in_place(pipeline: Pipeline) -> Iterator[tuple[Stage, str]]:
@@ -54,7 +54,7 @@ def planes_apart(pipeline: Pipeline, plan: Plan) -> tuple[Stage, ...]:
 
     Tiles go on with what was before the step beside those that are done.
     """
-    if not isinstance(plan, TilePlan) or not pipeline.states:
+    if not plan.members or not pipeline.states:
         return ()
     members = {member.stage: member for member in plan.members}
     return tuple(

@@ -13,7 +13,6 @@ from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.lang.types import Double, Float, ScalarType
-from polymat.plan.loops import LoopPlan
 from polymat.plan.strips import JoinedStrips
 from polymat.plan.tile import Plan
 from polymat.poly.domain import Domain
@@ -33,10 +32,10 @@ def joined_strips(pipeline: Pipeline, plans: Sequence[Plan]) -> tuple[JoinedStri
     sliced = [plan for plan in plans if slices.place(plan.group.stages[-1]) is not None]
     found: list[JoinedStrips] = []
     for plan, other in pairwise(sliced):
-        kinds = [each.kind if isinstance(each, LoopPlan) else "" for each in (plan, other)]
         one, another = (pipeline.stage(each.group.stages[-1]) for each in (plan, other))
         taken = bool(found) and found[-1].added == one.name
-        joined = _joined(pipeline, one, another) if kinds == ["map", "row"] and not taken else None
+        is_pair = plan.kind == "map" and other.kind == "row"
+        joined = _joined(pipeline, one, another) if is_pair and not taken else None
         found += [] if joined is None else [joined]
     return tuple(found)
 

@@ -62,12 +62,11 @@ def turned(plan: TilePlan) -> TilePlan:
 
 def _touched(pipeline: Pipeline, plan: Plan) -> list[str]:
     """Arrays of two dimensions or more that a group reads or writes, in order, without its scratchpads."""
-    scratch = {member.stage for member in plan.members if member.scratch}
     names: dict[str, None] = {}
     for stage in map(pipeline.stage, plan.group.stages):
         names |= {load.source.name: None for load in stage.loads() if len(load.indices) > 1}
         names |= {stage.name: None} if len(stage.dims) > 1 else {}
-    return [name for name in names if name not in scratch]
+    return [name for name in names if name not in plan.scratch]
 
 
 def to_and_fro(
@@ -160,10 +159,10 @@ class _Walks:
 
     def _in_tile(self, plan: TilePlan, stage: str) -> NestPlan:
         loops = plan.loops[stage]
-        dims = next((member.dims for member in plan.members if member.stage == stage), ())
-        if not isinstance(loops, LoopPlan) or not dims:
+        if not isinstance(loops, LoopPlan):
             return loops
-        return self._turned_loops(loops, dims[loops.block], given=stage in plan.given)
+        dim = plan.member(stage).dims[loops.block]
+        return self._turned_loops(loops, dim, given=stage in plan.given)
 
     def _turned_loops(self, plan: LoopPlan, dim: str | None, *, given: bool) -> LoopPlan:
         """Loops around blocks of sums, or of what is added to a row; dim: along which these run.

@@ -22,7 +22,8 @@ from polymat.machine.model import Machine
 from polymat.model.associativity import CacheShape, rows_that_stay
 from polymat.model.extents import extent
 from polymat.model.select import INNER_TILE
-from polymat.plan.tile import MOST_TILED, Crossing, TilePlan
+from polymat.plan.tile import MOST_TILED, TilePlan
+from polymat.plan.tileloops import Crossing
 from polymat.tilesize.planner import plan_tiles
 
 

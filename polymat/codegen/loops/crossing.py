@@ -8,7 +8,7 @@ from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Declare, Lite
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.lang.affine import Affine
 from polymat.model.associativity import rows_kept
-from polymat.plan.tile import Crossing
+from polymat.plan.tileloops import Crossing
 
 WIDTH = "_pm_width"
 

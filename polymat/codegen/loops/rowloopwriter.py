@@ -36,7 +36,8 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.traverse import walk
-from polymat.plan.tile import RowLoop, TilePlan
+from polymat.plan.tile import TilePlan
+from polymat.plan.tileloops import RowLoop
 
 
 class RowLoopWriter:

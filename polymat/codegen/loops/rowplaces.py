@@ -17,7 +17,8 @@ from polymat.codegen.memory.storage import TILE
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
-from polymat.plan.tile import RowLoop, TilePlan
+from polymat.plan.tile import TilePlan
+from polymat.plan.tileloops import RowLoop
 
 AT = "_pm_at"  # the column of the loop: a stage computes the vector that begins its lag before
 HERE = "_pm_here"  # the same at the ends of a row

@@ -28,7 +28,8 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamedrows import PAST, exceeds
 from polymat.codegen.memory.storage import Buffer
 from polymat.dataclass import dataclass
-from polymat.plan.tile import RowLoop, TilePlan
+from polymat.plan.tile import TilePlan
+from polymat.plan.tileloops import RowLoop
 
 ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the tiles of a thread begin
 

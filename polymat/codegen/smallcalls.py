@@ -28,7 +28,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.memory.pads import Limits, Pad, most
+from polymat.codegen.memory.pads import Limits, Pad, longest
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
@@ -158,13 +158,13 @@ def limits_below(bound: int, sizes: Sequence[str]) -> Limits:
 
 def most_elements(slot: Sequence[Buffer], limits: Limits) -> float:
     """The most elements that the largest array of those that share memory can have."""
-    return max(prod(most(extent, limits) for extent in buffer.extents) for buffer in slot)
+    return max(prod(longest(extent, limits) for extent in buffer.extents) for buffer in slot)
 
 
 def most_work(stages: Sequence[Stage], limits: Limits) -> float:
     """The most that `stage_work` can be where the sizes lie between these limits."""
     return sum(
-        each * prod(most(high - low + 1, limits) for low, high in box)
+        each * prod(longest(high - low + 1, limits) for low, high in box)
         for stage in stages
         for each, box in _boxes(stage)
     )

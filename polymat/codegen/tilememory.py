@@ -23,7 +23,7 @@ def _scratchpad(stages: StageWriter, name: str, place: str) -> Pad:
     """The memory of a scratchpad, or that of another one."""
     array, buffer = stages.bodies.array, stages.storage[name]
     size = CBinary("*", Literal(f"{float(buffer.dtype.size)}"), _count(stages, name))
-    return Pad(array(name), buffer.dtype.c, size, place=array(place) if place else "")
+    return Pad(array(name), buffer.dtype.c, size, memory_of=array(place) if place else "")
 
 
 def _count(stages: StageWriter, name: str) -> CExpr:

@@ -14,7 +14,7 @@ Limits: TypeAlias = Mapping[str, tuple[Affine, Affine]]
 """The least and the largest value of sizes, which are numbers."""
 
 
-def most(extent: Affine, limits: Limits) -> float:
+def longest(extent: Affine, limits: Limits) -> float:
     """The most that an extent can be, infinite where the limits do not tell."""
     highest = extremes(extent, limits)[1]
     return max(float(highest.const), 0.0) if highest.is_constant else float("inf")
@@ -31,20 +31,20 @@ class Pad:
     """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes.
 
     most: how many elements it has at most where the sizes lie between limits: 0 where it takes no memory at
-    all, infinite where that is not known.  place: the pad whose memory it has, by its pointer; empty for one
-    with memory of its own.
+    all, infinite where that is not known.  memory_of: the pad whose memory it has, by its pointer; empty for
+    one with memory of its own.
     """
 
     array: str
     ctype: str
     bytes: CExpr
     most: Callable[[Limits], float] = unknown
-    place: str = ""
+    memory_of: str = ""
 
     @property
     def offset(self) -> str:
         """C name of where it begins in the memory of its thread."""
-        return f"_pm_pad_{self.place or self.array}"
+        return f"_pm_pad_{self.memory_of or self.array}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class ThreadScratch:
 
     @property
     def _own(self) -> list[Pad]:
-        return [pad for pad in self.pads if not pad.place]
+        return [pad for pad in self.pads if not pad.memory_of]
 
     @property
     def apart(self) -> CExpr:

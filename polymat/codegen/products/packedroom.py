@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import inf, prod
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal, Ternary
-from polymat.codegen.memory.pads import Limits, Pad, most
+from polymat.codegen.memory.pads import Limits, Pad, longest
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.product.blocks import Blocks
@@ -52,9 +52,9 @@ class PackedRoom:
         """Whether nothing is packed at any sizes between these limits: then there is no room for it."""
         found, blocks = self.found, self.blocks
         rows, columns, depth = (
-            most(found.extent(dim), limits) for dim in (found.rows, found.columns, found.depth)
+            longest(found.extent(dim), limits) for dim in (found.rows, found.columns, found.depth)
         )
-        rows = (rows + blocks.rows) * prod(most(found.extent(dim), limits) for dim in found.more_rows)
+        rows = (rows + blocks.rows) * prod(longest(found.extent(dim), limits) for dim in found.more_rows)
         extents = {"m": rows, "n": columns + blocks.columns, "k": depth}
         machine = {"rows": blocks.rows, "lanes": blocks.lanes, "small": blocks.small}
         return self.spared is not None and self.spared.holds({**extents, **machine})

@@ -21,7 +21,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import times_extents
-from polymat.codegen.memory.pads import Limits, most
+from polymat.codegen.memory.pads import Limits, longest
 from polymat.codegen.products.blockshape import Shape
 from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
@@ -103,7 +103,7 @@ class Segments:
     def most(self, limits: Limits) -> float:
         """How many offsets there are at most where the sizes lie between limits."""
         extents = (self.owner.found.extent(dim) for dim in self.dims)
-        return len(self.factors) * prod(most(extent, limits) for extent in extents)
+        return len(self.factors) * prod(longest(extent, limits) for extent in extents)
 
     def statements(self) -> tuple[Stmt, ...]:
         """The joined length of a segment, and loops that fill the table and count the segments."""

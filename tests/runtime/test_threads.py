@@ -10,7 +10,6 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,8 @@ from polymat.runtime.settings import settings
 from polymat.runtime.threads import default_num_threads, get_num_threads, set_num_threads, threads
 
 SOURCE = (
-    prelude(frozenset({Piece.TEAM, Piece.WORKSPACE}))
+    prelude(frozenset({Piece.TEAM}))
     + """
-#include <string.h>
-
 int team(int threads, double work, double threshold) { return _pm_team(threads, work, threshold); }
 
 /* The team where one costs 100 operations awake and 10000 asleep, `wait` nanoseconds after a call, of so many
@@ -72,24 +69,6 @@ int members(int threads)
     count += 1;
     return count;
 }
-
-void *take(size_t bytes) { return _pm_workspace_take(bytes); }
-void give(void *workspace) { _pm_workspace_give(workspace); }
-
-/* Fill the workspace with a number, wait a little, and count the bytes that have changed. */
-ptrdiff_t disturbed(size_t bytes, int value, int rounds)
-{
-    ptrdiff_t changed = 0;
-    for (int round = 0; round < rounds; round++) {
-        unsigned char *workspace = _pm_workspace_take(bytes);
-        memset(workspace, value, bytes);
-        sched_yield();
-        for (size_t at = 0; at < bytes; at++)
-            changed += workspace[at] != value;
-        _pm_workspace_give(workspace);
-    }
-    return changed;
-}
 """
 )
 
@@ -102,11 +81,6 @@ def library() -> ctypes.CDLL:
     built.release()
     loaded.team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_double]
     loaded.paying_team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_double]
-    loaded.take.restype = ctypes.c_void_p
-    loaded.take.argtypes = [ctypes.c_size_t]
-    loaded.give.argtypes = [ctypes.c_void_p]
-    loaded.disturbed.restype = ctypes.c_ssize_t
-    loaded.disturbed.argtypes = [ctypes.c_size_t, ctypes.c_int, ctypes.c_int]
     return loaded
 
 
@@ -315,36 +289,6 @@ def test_refused_thread_does_not_end_the_process(limit: int, tmp_path: Path) -> 
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (0, "1 1 1\n"), ended.stderr
-
-
-def test_workspace_is_kept_aligned_and_grows(library: ctypes.CDLL) -> None:
-    first = library.take(1000)
-    assert first % 64 == 0
-    library.give(first)
-    assert library.take(900) == first
-    library.give(first)
-    larger = library.take(5 << 20)
-    assert larger % 64 == 0
-    ctypes.memset(larger, 1, 5 << 20)
-    library.give(larger)
-    assert library.take(1) == larger
-    library.give(larger)
-
-
-def test_two_callers_share_no_workspace(library: ctypes.CDLL) -> None:
-    one, two, three = library.take(64), library.take(64), library.take(0)
-    assert len({one, two, three}) == 3
-    for workspace in (one, two, three, None):
-        library.give(workspace)
-    with ThreadPoolExecutor(8) as pool:
-        changed = pool.map(lambda value: library.disturbed(3000 * (value + 1), value, 300), range(8))
-    assert sum(changed) == 0
-
-
-@pytest.mark.parametrize("size", [2**64 - 1, 2**63, 2**62, 2**50])
-def test_too_large_a_workspace_is_refused(library: ctypes.CDLL, size: int) -> None:
-    assert library.take(size) is None
-    library.give(library.take(100))
 
 
 QUIET = """

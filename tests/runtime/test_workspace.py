@@ -1,0 +1,132 @@
+"""The memory that a library keeps between calls: whose it is, where it lies, and what the system may take."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from polymat.codegen.c.needs import Piece
+from polymat.codegen.prelude import prelude
+from polymat.runtime.libraryfile import build
+
+SOURCE = (
+    prelude(frozenset({Piece.WORKSPACE}))
+    + """
+#include <sched.h>
+#include <string.h>
+
+void *take(size_t bytes) { return _pm_workspace_take(bytes); }
+void give(void *workspace) { _pm_workspace_give(workspace); }
+
+/* Fill the workspace with a number, wait a little, and count the bytes that have changed. */
+ptrdiff_t disturbed(size_t bytes, int value, int rounds)
+{
+    ptrdiff_t changed = 0;
+    for (int round = 0; round < rounds; round++) {
+        unsigned char *workspace = _pm_workspace_take(bytes);
+        memset(workspace, value, bytes);
+        sched_yield();
+        for (size_t at = 0; at < bytes; at++)
+            changed += workspace[at] != value;
+        _pm_workspace_give(workspace);
+    }
+    return changed;
+}
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def library() -> ctypes.CDLL:
+    built = build(SOURCE)
+    loaded = ctypes.CDLL(str(built.path))
+    built.release()
+    loaded.take.restype = ctypes.c_void_p
+    loaded.take.argtypes = [ctypes.c_size_t]
+    loaded.give.argtypes = [ctypes.c_void_p]
+    loaded.disturbed.restype = ctypes.c_ssize_t
+    loaded.disturbed.argtypes = [ctypes.c_size_t, ctypes.c_int, ctypes.c_int]
+    return loaded
+
+
+def test_workspace_is_kept_aligned_and_grows(library: ctypes.CDLL) -> None:
+    first = library.take(1000)
+    assert first % 64 == 0
+    library.give(first)
+    assert library.take(900) == first
+    library.give(first)
+    larger = library.take(5 << 20)
+    assert larger % 64 == 0
+    ctypes.memset(larger, 1, 5 << 20)
+    library.give(larger)
+    assert library.take(1) == larger
+    library.give(larger)
+
+
+def lazily_freed(address: int) -> int:
+    """Bytes of the mapping with that address that the system may take."""
+    inside, found = False, 0
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in (first := line.split()[0]):
+            low, high = (int(end, 16) for end in first.split("-"))
+            inside = low <= address < high
+        elif inside and line.startswith("LazyFree:"):
+            found += int(line.split()[1]) << 10
+    return found
+
+
+@pytest.mark.parametrize("size", [(16 << 20) - 1, 16 << 20, (18 << 20) - 64, (18 << 20) - 63])
+def test_large_workspaces_can_be_written(library: ctypes.CDLL, size: int) -> None:
+    workspace = library.take(size)
+    assert workspace % 64 == 0
+    ctypes.memset(workspace, 1, size)
+    library.give(workspace)
+    assert library.take(size // 2) == workspace
+    library.give(workspace)
+    small = library.take(1000)
+    assert size >= 16 << 20 or small == workspace  # of a large one it would be less than an eighth
+    library.give(small)
+    library.give(library.take(size))
+
+
+def left_to_the_system(library: ctypes.CDLL, seconds: float) -> int:
+    """Bytes of a large workspace that the system may take after a call of so long that writes some of it."""
+    workspace = library.take(24 << 20)
+    ctypes.memset(workspace + (8 << 20), 1, 4 << 20)
+    time.sleep(seconds)
+    library.give(workspace)
+    return lazily_freed(workspace)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems say nothing of it")
+def test_large_workspaces_are_left_to_the_system_after_calls_that_are_not_short(library: ctypes.CDLL) -> None:
+    workspace = library.take(24 << 20)
+    ctypes.memset(workspace, 1, 24 << 20)
+    library.give(workspace)
+    for _ in range(3):
+        written = left_to_the_system(library, 0.01)
+        assert written >= 20 << 20
+        # Another process may hold a short call up.
+        assert min(left_to_the_system(library, 0.0) for _ in range(20)) <= written - (4 << 20)
+    library.give(library.take(1000))
+
+
+def test_two_callers_share_no_workspace(library: ctypes.CDLL) -> None:
+    one, two, three = library.take(64), library.take(64), library.take(0)
+    assert len({one, two, three}) == 3
+    for workspace in (one, two, three, None):
+        library.give(workspace)
+    with ThreadPoolExecutor(8) as pool:
+        changed = pool.map(lambda value: library.disturbed(3000 * (value + 1), value, 300), range(8))
+    assert sum(changed) == 0
+
+
+@pytest.mark.parametrize("size", [2**64 - 1, 2**63, 2**62, 2**50])
+def test_too_large_a_workspace_is_refused(library: ctypes.CDLL, size: int) -> None:
+    assert library.take(size) is None
+    library.give(library.take(100))

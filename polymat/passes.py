@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polymat.recurrencesteps as recurring
 from polymat.codegen.program import CSource, Program
 from polymat.dataclass import dataclass
 from polymat.fusion.separate import separate
@@ -25,7 +26,6 @@ from polymat.graph.unreadborders import leave_out_borders
 from polymat.memo import with_memo
 from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
-from polymat.recurrencesteps import keep_all_apart, one_plane, set_apart, skew, take_bands, take_slices
 from polymat.request import Request
 from polymat.rewrite.conversions import convert_once
 from polymat.rewrite.saturated import narrow_tables
@@ -158,12 +158,12 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "bands",
         "recurrences over time take several steps at a time, in bands or one behind another, where it pays",
-        *(take_bands, _tiled),
+        *(recurring.take_bands, _tiled),
     ),
     _rewrite(
         "slices",
         "recurrences take all steps of one slice before the next one, where it pays",
-        *(take_slices, _tiled),
+        *(recurring.take_slices, _tiled),
     ),
     _rewrite(
         "sections",
@@ -239,7 +239,7 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "waits",
         "slices wait for blocks of steps where it pays; steps that are to follow each other have loops apart",
-        *(set_apart, _tiled, keep_all_apart, True),  # the last: it joins sections
+        *(recurring.set_apart, _tiled, recurring.keep_all_apart, True),  # the last: it joins sections
     ),
     Pass(
         *("fusion", "fusion", Pipeline, Grouping),
@@ -259,13 +259,18 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         *("planes", "codegen", Schedule, Schedule),
         "states that a step may change in place keep one plane",
-        one_plane,
+        recurring.one_plane,
         lambda options: "folds" not in options.skip,
         joins=True,
     ),
     Pass(
         *("skews", "codegen", Schedule, Schedule),
-        *("steps follow each other over rows that stay in a cache", skew, _tiled),
+        *("steps follow each other over rows that stay in a cache", recurring.skew, _tiled),
+        joins=True,
+    ),
+    Pass(
+        *("segments", "codegen", Schedule, Schedule),
+        *("several steps along a line go in one pass, its vectors unshifted", recurring.segment, _tiled),
         joins=True,
     ),
     Pass(

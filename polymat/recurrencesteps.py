@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.planes import planes_in_place
+from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
 from polymat.decide.waitingsteps import Waits
 from polymat.fusion.separate import separate
@@ -79,3 +80,14 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
     threads = asked.machine.team(asked.options.threads)
     given = asked.options.schemes
     return with_skewed_steps(schedule, asked.machine, asked.estimates, threads, given=given)
+
+
+def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with several steps in one pass over segments of the arrays."""
+    if not isinstance(schedule, Stepwise):
+        return schedule
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+    return with_segmented_steps(
+        schedule, asked.machine, asked.estimates, threads, given=asked.options.schemes.keys()
+    )

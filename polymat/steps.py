@@ -260,11 +260,12 @@ def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, cl
 
 
 def _lower_section(section: StepSection[Schedule], job: Job) -> Program:
-    """The program of a section, with what computes a few rows where its steps follow each other."""
-    if section.skewed is None or not isinstance(section.level, Schedule):
+    """The program of a section, with what computes a few rows, or several steps, where these go together."""
+    skewed, segmented = section.skewed, section.segmented
+    if (skewed is None and segmented is None) or not isinstance(section.level, Schedule):
         return lower_schedule(section.level, job, within=True)
-    asked = job.request
-    return lower(section.level, asked.name, asked.options, within=True, rows=section.skewed.order)
+    asked, order = job.request, None if skewed is None else skewed.order
+    return lower(section.level, asked.name, asked.options, within=True, rows=order, segmented=segmented)
 
 
 def render_program(program: Program, _: Job) -> CSource:

@@ -19,7 +19,7 @@ from polymat.options import SKIPPABLE
 from polymat.passes import PASSES, Pass, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
-from tests.decide import recurrences, test_skewedsteps
+from tests.decide import recurrences, test_segmentedsteps, test_skewedsteps
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
@@ -43,7 +43,8 @@ ORDER = [
 ]
 ORDER += ["transforms", "inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders"]
 ORDER += ["positions", "inlined_turns", "inlined_planes", "waits"]
-ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
+ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "segments", "codegen"]
+ORDER += ["source", "runtime"]
 
 
 def several() -> pm.Function:
@@ -82,7 +83,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:27], "graph", *ORDER[27:34]]
+    assert names == [*ORDER[:27], "graph", *ORDER[27:35]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)
@@ -116,11 +117,18 @@ def means_of_neighbours() -> Request:
     return request_for(test_skewedsteps.means(), name="y", estimates=sizes)
 
 
+def means_along_a_line() -> Request:
+    """Steps of two states along a line that a cache holds."""
+    sizes = test_segmentedsteps.SIZES
+    return request_for(test_segmentedsteps.means(), name="y", estimates=sizes, options=Options(threads=1))
+
+
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
     "folds": running_sums,
     "orders": several_orders,
     "planes": means_of_neighbours,
+    "segments": means_along_a_line,
     "skews": means_of_neighbours,
     "waits": means_of_neighbours,
 }

@@ -146,7 +146,7 @@ def prepare_tuned(task: Task) -> Prepared:
 
 def prepare_one_by_one(task: Task) -> Prepared:
     """Steps of recurrences one after the other, over all of memory."""
-    return _with(task, skip=("bands", "skews"))
+    return _with(task, skip=("bands", "skews", "segments"))
 
 
 def prepare_blas_always(task: Task) -> Prepared:

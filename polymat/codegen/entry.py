@@ -128,13 +128,13 @@ class Entry:
     ) -> tuple[CFunction, ...]:
         """`_pm_entry`, behind what runs groups for it where there are several."""
         if small is not None and not small.sizes:
-            return (self._entry([*small.branch(self.names)], self._unpack(sizes)),)
+            return (self._entry([*small.branch(self.names)], self.unpack(sizes)),)
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
         scratch = [memory for group in groups for memory in group.memory]
         if self.slots or scratch:
             body += self._workspace(scratch)
-        arguments = self._unpack(sizes)
+        arguments = self.unpack(sizes)
         rows = next((nest.checked for group in groups for nest in group.nests if nest.checked), None)
         leave, team = self._leaving(), self._shares.team
         checks = ValueChecks(self.pipeline, self.names, self.needs, self._size, team, leave, rows)
@@ -162,7 +162,7 @@ class Entry:
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
         """`_pm_rows`: some rows of each nest."""
         nests = [nest for group in groups for nest in group.nests]
-        return rows_function(nests, order, self._size, self._unpack, sizes, self.needs)
+        return rows_function(nests, order, self._size, self.unpack, sizes, self.needs)
 
     def slices_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> CFunction:
         """`_pm_rows`: some slices of each nest that has any."""
@@ -171,7 +171,7 @@ class Entry:
         ]
         assert self.pipeline.waiting is not None
         wide = self.pipeline.waiting.wide
-        return slices_function(nests, wide, self._size, self._unpack, sizes, self.needs)
+        return slices_function(nests, wide, self._size, self.unpack, sizes, self.needs)
 
     def _leaving(self) -> tuple[Stmt, ...]:
         """Give the threads back that were weighed, at the end of a call or of the checks of its arguments."""
@@ -206,7 +206,8 @@ class Entry:
     def _is_kept(self, group: GroupCode) -> bool:
         return not self.kept.isdisjoint(group.plan.group.stages)
 
-    def _unpack(self, sizes: Sequence[Size]) -> list[Declare]:
+    def unpack(self, sizes: Sequence[Size]) -> list[Declare]:
+        """The arguments of a call, by their names."""
         arrays = [array.name for array in self.pipeline.inputs] + list(self.pipeline.outputs)
         statements: list[Declare] = []
         for k, name in enumerate(arrays):

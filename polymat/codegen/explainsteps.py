@@ -108,6 +108,8 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             yield f"{', '.join(names)} {taken}: {section.steps}"
             if section.skewed is not None:
                 yield str(section.skewed)
+            if section.segmented is not None:
+                yield str(section.segmented)
             if section.waiting is not None:
                 yield str(section.waiting)
             if isinstance(level, Stepwise):

@@ -37,6 +37,7 @@ from polymat.codegen.memory.pads import place
 from polymat.codegen.nestshares import repeated
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
+from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.valuechecks import ValueChecks
@@ -150,7 +151,7 @@ class StepwiseEntry:
         ]
 
     def _together(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
-        """Take steps that follow each other over their rows, or that slices wait for."""
+        """Take steps that follow each other over their rows, that slices wait for, or in segments."""
         assert section.steps is not None
         step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
         given, here = self._given(section), self._here(section)
@@ -159,6 +160,8 @@ class StepwiseEntry:
             return WaitingLoops(*parts, section.waiting).statements()
         if section.skewed is not None:
             return SkewedLoops(*parts, section.skewed).statements()
+        if section.segmented is not None:
+            return in_segments(*parts[:6])
         return ()
 
     def _limits(self, section: StepSection[Program]) -> tuple[CExpr, CExpr]:

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.segmented import SegmentedSteps
 from polymat.graph.skewed import SkewedSteps
 from polymat.graph.waited import WaitingSlices
 from polymat.lang.affine import Affine
@@ -98,6 +99,7 @@ class StepSection(Generic[L]):
     steps: at which it runs, None for once.  skewed: how they follow each other over their rows; None where
     each runs by itself.  independent: whether no step needs another one, so that threads share them out.
     waiting: the slices that wait for blocks of steps; None where each step goes through all of them.
+    segmented: how several steps go in one pass over segments of the arrays; None where they do not.
     """
 
     level: L | Stepwise[L]
@@ -107,6 +109,7 @@ class StepSection(Generic[L]):
     skewed: SkewedSteps | None = None
     independent: bool = False
     waiting: WaitingSlices | None = None
+    segmented: SegmentedSteps | None = None
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""
@@ -148,6 +151,7 @@ class Stepwise(Generic[L]):
         lines = [f"{held_text(held)}" for held in self.held]
         for number, section in enumerate(self.sections, 1):
             lines += ["", f"section {number}: {section_text(section)}", "", str(section.level)]
+            lines += [] if section.segmented is None else [str(section.segmented)]
         return "\n".join(lines)
 
 

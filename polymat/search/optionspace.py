@@ -18,7 +18,10 @@ from polymat.request import Request
 from polymat.steps import Job, Level
 
 CHANGES: Changes = (
-    *(("skip", (name,)) for name in ("bands", "skews", "waits", "planes", "fusion", "inline", "parts")),
+    *(
+        ("skip", (name,))
+        for name in ("bands", "skews", "segments", "waits", "planes", "fusion", "inline", "parts")
+    ),
     *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256), (64,))),
     ("blas", "never"),
     *((name, False) for name in ("kernels", "steps", "unroll", "outwards", "rolling", "overlap", "vector")),

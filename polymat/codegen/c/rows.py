@@ -154,6 +154,7 @@ class RowPart(Enum):
     TOTAL = "total"  # parts of a vector, and the sum of its lanes
     BACKWARDS = "backwards"  # vectors of rows that are read from their ends
     EXTREMES = "extremes"  # minima and maxima in vectors
+    SEGMENTS = "segments"  # arrays as rows of points of segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +205,13 @@ def apart_text(types: RowTypes) -> str:
     elements = [f"first[{lane} * apart]" for lane in range(types.lanes)]
     stores = (f"{element} = value[{lane}]" for lane, element in enumerate(elements))
     return types.kernel("apart", GATHERED=", ".join(elements), SCATTERED=", ".join(stores))
+
+
+def segments_text(types: RowTypes) -> str:
+    """A piece of the prelude; it stands after that of `rows_text`."""
+    turned = f"_PM_ROW_BEHIND_{types.suffix}(all, all, "
+    macros = {"ONWARDS(all)": f"{turned}1)", "BACK(all)": f"{turned}{types.lanes - 1})"}
+    return types.kernel("segments", **macros)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,12 @@ static inline size_t _pm_place(size_t *reserved, double bytes)
     *reserved = at + size + GAP;
     return at;
 }
+
+static inline void _pm_place_apart(size_t *reserved, int threads)
+{
+    (void)reserved; /* there is room after every part */
+    (void)threads;
+}
 """
 
 

@@ -28,3 +28,11 @@ static inline size_t _pm_place(size_t *reserved, double bytes)
     }
     return at;
 }
+
+/* Leave a page free behind what one of several threads has reserved: processors fetch neighbours of lines
+   within a page, and would take them from the thread that the next block belongs to. */
+static inline void _pm_place_apart(size_t *reserved, int threads)
+{
+    if (threads > 1 && *reserved > 0)
+        (void)_pm_place(reserved, 4096.0);
+}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import TypeAlias
 
-from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Declare, Id, Literal, Stmt
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Declare, Evaluate, Id, Literal, Stmt
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine, extremes
 
@@ -51,7 +51,8 @@ class Pad:
 class ThreadScratch:
     """All pads of the group of that number; each begins on a cache line of its own.
 
-    shared: all threads have the same ones, which are those of the first.
+    Those of two threads have no page in common.  shared: all threads have the same ones, which are those of
+    the first.
     """
 
     number: int
@@ -84,6 +85,7 @@ class ThreadScratch:
         return [
             Declare("size_t", self._bytes, Literal("0")),
             *(Declare("const size_t", pad.offset, place(self._bytes, pad.bytes)) for pad in self._own),
+            *([] if self.shared else [_apart(self._bytes)]),
             Declare("const size_t", self._base, place("_pm_bytes", total)),
         ]
 
@@ -96,6 +98,11 @@ class ThreadScratch:
     def declare(self, thread: CExpr) -> list[Stmt]:
         """Pointers to the pads of one thread, by their names."""
         return [Declare(f"{pad.ctype} *const ", pad.array, self.pointer(pad, thread)) for pad in self.pads]
+
+
+def _apart(counter: str) -> Stmt:
+    """Leave room behind the blocks of each thread where there are several."""
+    return Evaluate(CCall("_pm_place_apart", (CUnary("&", Id(counter)), Id("_pm_threads"))))
 
 
 def place(counter: str, size: CExpr) -> CExpr:

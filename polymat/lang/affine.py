@@ -76,7 +76,7 @@ class Computed:
 Atom: TypeAlias = str | FloorDiv | Computed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Affine(ExtentOperators):
     """const + sum of coefficient * atom; atoms are names or floor divisions, in order of first use.
 
@@ -89,10 +89,16 @@ class Affine(ExtentOperators):
     const: int = 0
     parameters: tuple[Any, ...] = field(default=(), repr=False)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
+        """Whether both are the same form; beside a number a condition, where the form is an extent of a user's."""
         if not isinstance(other, Affine):
-            return NotImplemented
+            return self._compared("==", other) if self.is_value else NotImplemented
         return self.const == other.const and dict(self.terms) == dict(other.terms)
+
+    def __ne__(self, other: object) -> Any:
+        if not isinstance(other, Affine):
+            return self._compared("!=", other) if self.is_value else NotImplemented
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((frozenset(self.terms), self.const))
@@ -166,6 +172,11 @@ class Affine(ExtentOperators):
         return self.floordiv(other) if isinstance(other, int) and other > 0 else self._value("//", other)
 
     @property
+    def is_value(self) -> bool:
+        """Whether a user may calculate with it."""
+        return bool(self.parameters) or not self.terms
+
+    @property
     def is_constant(self) -> bool:
         """Whether no name occurs."""
         return not self.terms
@@ -230,6 +241,9 @@ class Affine(ExtentOperators):
             else:
                 total = total + coefficient * values[atom]
         return total
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         text = ""

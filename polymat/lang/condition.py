@@ -86,9 +86,9 @@ class Condition:
 
     def __bool__(self) -> bool:
         raise LangError(
-            "a condition has no truth value while the pipeline is being described",
+            f"{self} has no truth value while the pipeline is being described",
             at=caller_location(),
-            hint="combine conditions with & and |, not with and, or, not",
+            hint="a Case or a Select chooses by it; combine conditions with & and |, not with and, or, not",
         )
 
     @property

@@ -84,7 +84,9 @@ class Parameter(Expr):
         self.limits = () if values is None else later.limits(self, values)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and (other.name, other.declared) == (self.name, self.declared)
+        if type(other) is not type(self):
+            return NotImplemented
+        return (other.name, other.declared) == (self.name, self.declared)
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self.name))

@@ -37,21 +37,25 @@ class ExtentOperators:
     def __rpow__(self, other: Any) -> Any:
         return self._value("**", other, True)
 
+    def _compared(self, op: str, other: Any) -> Any:
+        """Whether it holds, where forms alone tell; else a condition."""
+        return later.compared_extents(op, self, other)
+
     def __index__(self) -> int:
         """The number that it is; what is not known before a call is refused as that of any expression is."""
         return operator.index(_number(self))
 
     def __lt__(self, other: Any) -> Any:
-        return _number(self) < other
+        return self._compared("<", other)
 
     def __le__(self, other: Any) -> Any:
-        return _number(self) <= other
+        return self._compared("<=", other)
 
     def __gt__(self, other: Any) -> Any:
-        return _number(self) > other
+        return self._compared(">", other)
 
     def __ge__(self, other: Any) -> Any:
-        return _number(self) >= other
+        return self._compared(">=", other)
 
 
 def _number(extent: Any) -> Any:

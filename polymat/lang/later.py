@@ -56,6 +56,7 @@ binary: Later[[str, Any, Any], Expr] = Later("expr")
 call: Later[[str, Any], Expr] = Later("expr")
 negative: Later[[Any], Expr] = Later("expr")
 value_of_sizes: Later[[str, Any, Any], Any] = Later("expr")
+compared_extents: Later[[str, Affine, Any], Any] = Later("comparedextents")
 extent_expression: Later[[Affine], Expr] = Later("makers")
 limits: Later[[Parameter, Any], tuple[Condition, ...]] = Later("parameterlimits")
 # Of values in indices.

@@ -27,9 +27,10 @@ def test_generated_code_under_sanitizers(variants: tuple[str, ...], seed: int) -
     assert all(f"{word}: {PROGRAMS} programs" in printed for word in variants)
 
 
-def test_kinds_of_programs_under_sanitizers(seed: int) -> None:
-    printed = clean_output([sys.executable, "-m", "tests.differential.sanitized_kinds", str(seed)])
-    assert printed.split() == ["positions", "states", "planes"]
+@pytest.mark.parametrize("kinds", [("positions", "states", "planes"), ("mixtures",)])
+def test_kinds_of_programs_under_sanitizers(kinds: tuple[str, ...], seed: int) -> None:
+    asked = [sys.executable, "-m", "tests.differential.sanitized_kinds", str(seed), *kinds]
+    assert clean_output(asked).split() == [*kinds]
 
 
 BEYOND = """

@@ -115,7 +115,7 @@ def test_blocks_and_strides_of_larger_arrays() -> None:
     """C(i, j) = sum of A(2 i + 1, k + 2) B(k, j + 1): other leading dimensions and origins."""
     wide, long = Matrix(Double, "W", [2 * M + 1, K + 2]), Matrix(Double, "V", [K, N + 3])
     call = one(total("P", MN, IN_K, wide(2 * i + 1, k + 2) * long(k, j + 1)))
-    assert str(call.operands[0].leading) == "Stride(factor=2, extents=(Affine(terms=(('K', 1),), const=2),))"
+    assert str(call.operands[0].leading) == "Stride(factor=2, extents=(K + 2,))"
 
 
 def test_interior_of_the_result() -> None:

@@ -142,8 +142,8 @@ LangError: an expression has no truth value while the pipeline is being describe
 hint: use Condition(i, "<", N) in a Case or a Select
 
 Condition(i, "<", N) and Condition(i, ">", 0)
-LangError: a condition has no truth value while the pipeline is being described
-hint: combine conditions with & and |, not with and, or, not
+LangError: i < N has no truth value while the pipeline is being described
+hint: a Case or a Select chooses by it; combine conditions with & and |, not with and, or, not
 
 Condition(i, "=<", N)
 LangError: unknown comparison '=<'

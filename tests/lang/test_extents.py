@@ -87,10 +87,50 @@ def test_an_extent_that_is_a_number_is_one_for_python() -> None:
     )
 
 
-@pytest.mark.parametrize("use", [range, int, lambda extent: min(extent, 3), lambda extent: extent >= 3])
+@pytest.mark.parametrize("use", [range, int, lambda extent: min(extent, 3), lambda extent: not extent >= 3])
 def test_an_extent_that_is_not_known_is_refused_in_words(use: Callable[[Any], Any]) -> None:
-    with pytest.raises(pm.LangError, match="expression"):
+    with pytest.raises(pm.LangError, match="expression|N > 3 has no truth value|N >= 3 has no truth value"):
         use(L)
+
+
+def test_an_extent_beside_a_number_is_a_condition() -> None:
+    f = along(N - 1, Case(L == 3, x(i)), Case(L != 3, -x(i)))
+    compiled = pm.compile(f, constraints=[L >= 2])
+    for size in (2, 3, 4):
+        data = np.arange(1.0, size + 1)
+        for call in (compiled, compiled.reference):
+            np.testing.assert_array_equal(call(data), data if size == 3 else -data)
+    with pytest.raises(pm.ArgumentError, match="N >= 2"):
+        compiled(DATA[:1])
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda: L == 7, lambda: L != 7, lambda: 7 == L, lambda: x.shape == (7,), lambda: 7 in x.shape]
+)
+def test_an_extent_beside_a_number_has_no_truth_value(ask: Callable[[], Any]) -> None:
+    with pytest.raises(pm.LangError, match="N [!=]= 7 has no truth value") as refused:
+        bool(ask())
+    assert refused.value.location is not None
+    assert refused.value.location.file == __file__
+
+
+def test_extents_are_compared_where_their_forms_tell() -> None:
+    assert (L == N, N == L, L - 1 == N - 1, L < N + 1, L > L, x.shape == (L,)) == (
+        *(True, True, True, True, False, True),
+    )
+    assert x.shape[0] != "N"
+    rows: Any = pm.Matrix(Double, "A", [3, N]).shape[0]
+    assert (rows == 3, rows != 3, rows == 4, rows == np.int64(3), 3 == rows) == (
+        True,
+        False,
+        False,
+        True,
+        True,
+    )
+
+
+def test_shapes_print_as_they_are_written() -> None:
+    assert repr(pm.Matrix(Double, "A", [3, 2 * N + 1]).shape) == "(3, 2*N + 1)"
 
 
 def test_remainders_and_powers_of_numbers_by_extents() -> None:

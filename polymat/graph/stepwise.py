@@ -55,7 +55,7 @@ class HeldArray:
     @property
     def is_folded(self) -> bool:
         """Whether planes make room for later ones."""
-        return self.planes != self.count
+        return bool(self.planes != self.count)
 
 
 @dataclass(frozen=True, slots=True)

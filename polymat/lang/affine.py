@@ -90,7 +90,7 @@ class Affine(ExtentOperators):
     parameters: tuple[Any, ...] = field(default=(), repr=False)
 
     def __eq__(self, other: object) -> Any:
-        """Whether both are the same form; beside a number a condition, where the form is an extent of a user's."""
+        """Whether both are the same form; of a user's extent and a number a condition."""
         if not isinstance(other, Affine):
             return self._compared("==", other) if self.is_value else NotImplemented
         return self.const == other.const and dict(self.terms) == dict(other.terms)

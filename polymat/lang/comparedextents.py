@@ -1,4 +1,4 @@
-"""Comparisons of extents, `A.shape[0] == 3`: answers where forms alone tell, conditions for a call elsewhere."""
+"""Comparisons of extents, `A.shape[0] == 3`: answers where forms alone tell, else conditions."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class ExtentOperators:
     def __rpow__(self, other: Any) -> Any:
         return self._value("**", other, True)
 
-    def _compared(self, op: str, other: Any) -> Any:
+    def _compared(self: Any, op: str, other: Any) -> Any:
         """Whether it holds, where forms alone tell; else a condition."""
         return later.compared_extents(op, self, other)
 

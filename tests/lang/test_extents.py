@@ -15,6 +15,7 @@ N = pm.Parameter(Int, "N")
 i = pm.Variable(Int, "i")
 x = pm.Vector(Double, "x", [N])
 L: Any = x.shape[0]
+SHAPE: Any = x.shape
 DATA = np.arange(1.0, 8.0)
 INDEX = np.arange(7)
 
@@ -89,7 +90,7 @@ def test_an_extent_that_is_a_number_is_one_for_python() -> None:
 
 @pytest.mark.parametrize("use", [range, int, lambda extent: min(extent, 3), lambda extent: not extent >= 3])
 def test_an_extent_that_is_not_known_is_refused_in_words(use: Callable[[Any], Any]) -> None:
-    with pytest.raises(pm.LangError, match="expression|N > 3 has no truth value|N >= 3 has no truth value"):
+    with pytest.raises(pm.LangError, match=r"expression|N > 3 has no truth value|N >= 3 has no truth value"):
         use(L)
 
 
@@ -105,22 +106,23 @@ def test_an_extent_beside_a_number_is_a_condition() -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda: L == 7, lambda: L != 7, lambda: 7 == L, lambda: x.shape == (7,), lambda: 7 in x.shape]
+    "ask",
+    [lambda: L == 7, lambda: L != 7, lambda: np.int32(7) == L, lambda: SHAPE == (7,), lambda: 7 in SHAPE],
 )
 def test_an_extent_beside_a_number_has_no_truth_value(ask: Callable[[], Any]) -> None:
-    with pytest.raises(pm.LangError, match="N [!=]= 7 has no truth value") as refused:
+    with pytest.raises(pm.LangError, match=r"N [!=]= 7 has no truth value") as refused:
         bool(ask())
     assert refused.value.location is not None
     assert refused.value.location.file == __file__
 
 
 def test_extents_are_compared_where_their_forms_tell() -> None:
-    assert (L == N, N == L, L - 1 == N - 1, L < N + 1, L > L, x.shape == (L,)) == (
+    assert (L == N, N == L, L - 1 == N - 1, L < N + 1, L > L, SHAPE == (L,)) == (
         *(True, True, True, True, False, True),
     )
-    assert x.shape[0] != "N"
+    assert L != "N"
     rows: Any = pm.Matrix(Double, "A", [3, N]).shape[0]
-    assert (rows == 3, rows != 3, rows == 4, rows == np.int64(3), 3 == rows) == (
+    assert (rows == 3, rows != 3, rows == 4, rows == np.int64(3), rows <= 3) == (
         True,
         False,
         False,

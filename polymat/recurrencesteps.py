@@ -50,14 +50,14 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Step
     if not isinstance(kept, Stepwise):
         return kept
     asked = job.request
-    threads = asked.machine.team(asked.options.threads)
+    threads, free = asked.machine.team(asked.options.threads), job.without_schemes()
     waits = Waits(
         asked.machine,
         asked.estimates,
         threads,
-        lambda pipeline, stage: job.decider(pipeline).ways((stage,)),
-        lambda pipeline: job.decider(pipeline).prediction()[0],
-        frozenset(asked.options.schemes),
+        lambda pipeline, stage: free.decider(pipeline).ways((stage,)),
+        lambda pipeline: free.decider(pipeline).prediction()[0],
+        asked.options.schemes,
     )
     return waits.decided(kept)
 

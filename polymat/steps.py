@@ -65,6 +65,11 @@ class Job:
         """The decider of a pipeline, the same for fusion and for what follows."""
         return self.ways(pipeline).decider
 
+    def without_schemes(self) -> Job:
+        """This compilation where nobody says what loops stages have."""
+        options = self.request.options
+        return Job(replace(self.request, options=replace(options, scheme={}))) if options.schemes else self
+
     def ways(self, pipeline: Pipeline) -> Ways:
         """The ways of computing the groups of a pipeline, with register blocks as they were chosen."""
         if pipeline not in self.deciders:
@@ -216,9 +221,9 @@ def plan(grouping: Grouping, job: Job) -> Schedule:
     found = groups_found(job.request)
     if found is not None:
         return job.ways(grouping.pipeline).schedule(found.choice, found.told)
-    decider = job.decider(grouping.pipeline)
-    waiting = loops_of_slices(grouping.pipeline, lambda _, stage: decider.ways((stage,)))
-    return decider.schedule(grouping, waiting or ())
+    free = job.without_schemes()  # slices wait in such loops alone, whoever else has said them
+    waiting = loops_of_slices(grouping.pipeline, lambda each, stage: free.decider(each).ways((stage,)))
+    return job.decider(grouping.pipeline).schedule(grouping, waiting or ())
 
 
 def fold(schedule: Schedule, _: Job) -> Schedule:

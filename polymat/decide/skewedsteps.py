@@ -25,9 +25,10 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.planscheme import loop_atoms
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
-from polymat.tilesize.namedgroups import alternatives
+from polymat.tilesize.home import Home
+from polymat.tilesize.pace import paces
 from polymat.tilesize.register import in_rows
-from polymat.tilesize.schemetiles import says
+from polymat.tilesize.schemetiles import says_any
 from polymat.tilesize.stateplanes import kept_in_place
 
 ROOM_SHARE = 0.8  # of the second-level cache, for the rows of all steps at work, which come round again
@@ -166,12 +167,13 @@ def _skewed(
     count = len(section.steps.numbers(here))
     costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
-    return replace(section, level=replace(schedule, plans=plans, telling=telling), skewed=skewed)
+    team = team_cost(machine, paces(pipeline, plans, machine, here, Home.of(pipeline, machine, here)))
+    return replace(section, level=replace(schedule, plans=plans, team=team, telling=telling), skewed=skewed)
 
 
 def _has_same_loops(plan: Plan, other: LoopPlan, given: str | None) -> bool:
     """Whether a stage has the loops that somebody gave it, if that is so, in the other plan, too."""
-    if given is None or any(says(other, other.group.stages[-1], text) for text in alternatives(given)):
+    if says_any(other, other.group.stages[-1], given):
         return True
     return isinstance(plan, LoopPlan) and [*loop_atoms(plan)] == [*loop_atoms(other)]
 

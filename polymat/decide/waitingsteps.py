@@ -6,7 +6,7 @@ That pays where all slices together leave the first-level cache, or the cache of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from math import prod
 
 from polymat.dataclass import dataclass
@@ -23,6 +23,7 @@ from polymat.plan.tile import Plan
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.register import ROWS_REDUCED
+from polymat.tilesize.schemetiles import says_any
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE
 from polymat.tilesize.stateplanes import kept_in_place
 from polymat.tilesize.stripjoins import joined_strips
@@ -45,7 +46,7 @@ class Waits:
     """Decides about the steps of a program.
 
     ways: the plans of a stage of a pipeline by itself.  predict: the seconds of a pipeline.
-    untouched: stages that stay as they are, since the user has said what loops they have.
+    given: schemes of stages by the user; steps that would have other loops are taken one by one.
     """
 
     machine: Machine
@@ -53,7 +54,7 @@ class Waits:
     threads: int
     ways: Ways
     predict: Callable[[Pipeline], float]
-    untouched: frozenset[str] = frozenset()
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def decided(self, stepwise: Stepwise[Pipeline]) -> Stepwise[Pipeline]:
         """Let slices wait where blocks of steps are predicted to take clearly less.
@@ -69,9 +70,9 @@ class Waits:
                 inner = self.decided(level)
                 sections.append(section if inner is level else replace(section, level=inner))
                 continue
-            slices = slices_of_step(section, held) if self._is_open(level) else None
+            slices = None if level.apart or level.others else slices_of_step(section, held)
             made = None if slices is None else _waiting(section, slices, held, self.machine)
-            if made is None or not self._pays(level, made[0], stepwise.whole):
+            if made is None or not (self._heeds(made[0]) and self._pays(level, made[0], stepwise.whole)):
                 sections.append(section)
                 continue
             sections.append(made[0])
@@ -80,10 +81,15 @@ class Waits:
             return stepwise
         return replace(stepwise, held=tuple(held.values()), sections=tuple(sections))
 
-    def _is_open(self, level: Pipeline) -> bool:
-        """Whether the loops of a step are nobody else's to choose."""
-        named = any(stage.name in self.untouched for stage in level.stages)
-        return not (named or level.apart or level.others)
+    def _heeds(self, section: StepSection[Pipeline]) -> bool:
+        """Whether stages have the loops that somebody gave them, if so, where slices wait."""
+        level = section.level
+        assert isinstance(level, Pipeline)
+        if self.given.keys().isdisjoint(stage.name for stage in level.stages):
+            return True
+        loops = loops_of_slices(level, self.ways) or ()
+        heeding = [says_any(plan, name, self.given.get(name)) for plan in loops for name in plan.group.stages]
+        return bool(loops) and all(heeding)
 
     def _pays(self, before: Pipeline, section: StepSection[Pipeline], whole: Pipeline) -> bool:
         """Whether all slices are predicted to take clearly less in blocks of steps."""

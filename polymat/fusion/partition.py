@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
@@ -60,7 +60,15 @@ def partition(
     note = EXACT if found.exact else BOUNDED
     if len(graph.masks) < len(whole.names):
         note += UNDIVIDED
-    return Grouping(pipeline, tuple(Group(graph.stages(nodes)) for nodes in found.groups), note)
+    ordered = _in_order(whole, map(graph.stages, found.groups))
+    return Grouping(pipeline, tuple(map(Group, ordered)), note)
+
+
+def _in_order(dag: Dag, groups: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Groups part after part, in an order that follows from them alone, however a search came to them."""
+    masks = [dag.mask(stages) for stages in groups]
+    for part in dag.components(dag.all):
+        yield from map(dag.group, dag.run_order([mask for mask in masks if mask & part]) or ())
 
 
 def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -> Partition:

@@ -24,7 +24,7 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
-from polymat.tilesize.namedgroups import all_counting, counting, misfit_of_group
+from polymat.tilesize.namedgroups import all_counting, alternatives, counting, misfit_of_group
 from polymat.tilesize.schemeplanner import is_modelled, plan_part
 
 _BLOCKS = "Call of a microkernel is for sums of products of two arrays over boxes"
@@ -72,6 +72,11 @@ def says(plan: Plan, name: str, text: str) -> bool:
     if found is None or found == scheme or len(plan.group.stages) > 1:
         return found is not None and found == scheme
     return isinstance(scheme, Scheme) and scheme.atoms == (GroupAtom("fuse", (name,)), *found.atoms)
+
+
+def says_any(plan: Plan, name: str, text: str | None) -> bool:
+    """Whether one of the schemes of a stage is that of the plan; so if the stage has none."""
+    return text is None or any(says(plan, name, each) for each in alternatives(text))
 
 
 def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:

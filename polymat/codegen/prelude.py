@@ -23,6 +23,7 @@ from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import backwards_text, single_sums_text
 from polymat.codegen.products.blockcost import prices_text
 from polymat.codegen.products.blockshape import Shape, joined
+from polymat.codegen.products.cutstext import grid_macro
 from polymat.codegen.products.packedgemm import gemm_text
 from polymat.codegen.routines.cblas import CblasRoutine
 from polymat.codegen.routines.fftw import FftNeed
@@ -64,9 +65,6 @@ _PIECES = {
     Piece.CURVE: "curve",
     Piece.CLOCK: "groupclock",
 }
-
-# What the headers of pieces take, where they do.
-_TAKEN = {"grid": {"COPIED": COPIED, "GAIN": GAIN, "LEAST_GRID": LEAST_GRID}}
 
 # Of a piece the header of its larger half, which may be compiled apart: it is the same for all programs.
 _APART = {
@@ -110,7 +108,7 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     if libraries:
         headers.update(kernel_headers("routines"))
     texts = [SHARED] if whole and needs & _APART.keys() else []
-    texts += [kernel_text(header, macros=_TAKEN.get(header)) for header in (*wanted, *beside)]
+    texts += [kernel_text(header, macros=_taken(header)) for header in (*wanted, *beside)]
     texts += [prices_text()] if Piece.BLOCKS in needs else []
     texts += [*functions, *_row_texts(needs)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
@@ -120,6 +118,13 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     includes = _includes(headers, gnu="sched.h" in headers or bool(libraries))
     text = "\n".join([includes, *texts, *filter(None, [libraries])])
     return text if whole else apart(text)
+
+
+def _taken(header: str) -> dict[str, object]:
+    """The macros that the header of a piece takes."""
+    if header != "grid":
+        return {}
+    return {"COPIED": COPIED, "GAIN": GAIN, "LEAST_GRID": LEAST_GRID, "CUT_WITHIN": grid_macro()}
 
 
 def _includes(headers: Collection[str], *, gnu: bool) -> str:

@@ -14,6 +14,7 @@ from typing import Literal
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction
+from polymat.product.gridcuts import cut as cut_within
 
 LEAST_GRID = 4  # threads from which on a share may be a part of both rows and columns
 COPIED = 24.0  # points in the time of copying a row or a column of one beside them, for each step of depth
@@ -211,20 +212,7 @@ def _begin(work: Work, length: int, unit: int, threads: int, number: int) -> int
 
 
 def _within(work: Across, rows: Part, side: SharedSide, count: int, number: int) -> int:
-    """Where the part of that number begins of what a triangle of the result has in some of its lines.
-
-    All of these have the columns on one side of those that have the numbers of the lines; there they end one
-    after the other.  Measured from that side in both kinds of triangles.
-    """
-    if number in (0, count):
-        return side.length if number else 0
-    before = work == "before"
-    begin, end = rows
-    high, whole = float(end - begin), float(begin if before else max(side.length - end, 0))
-    wanted = (whole * high + high * high / 2) * ((number if before else count - number) / count)
-    if wanted <= whole * high or high <= 0:
-        far = wanted / max(high, 1.0)
-    else:
-        far = whole + high - sqrt(max(high * high - 2.0 * (wanted - whole * high), 0.0))
-    place = int(far if before else side.length - far)
-    return max(0, min(place // side.unit * side.unit, side.length))
+    """Where the part of that number begins of what a triangle of the result has in some of its lines."""
+    places = (*rows, side.length, side.unit, number, count)
+    named = zip(("first", "last", "length", "unit", "part", "parts"), map(float, places), strict=True)
+    return int(cut_within.at({"before": float(work == "before"), **dict(named)}))

@@ -3,6 +3,7 @@
    takes COPIED=24.0   points in the time of copying one of a row or a column beside them
    takes GAIN=0.97     of what the largest piece of one range takes, what that of a grid has to take less than
    takes LEAST_GRID=4  pieces from which on there may be a grid
+   takes CUT_WITHIN=const double cut = before + first + last + length + unit + part + parts  declares `cut`, by formulas
 */
 #pragma once
 
@@ -56,19 +57,9 @@ static inline ptrdiff_t _pm_grid_down(ptrdiff_t pieces, ptrdiff_t length, ptrdif
 
 /* Where a part of the columns begins that rows first..last - 1 of a triangle of the result have: equal numbers
    of points, before the diagonal or from there on. */
-static inline ptrdiff_t _pm_grid_within(int before, ptrdiff_t first, ptrdiff_t last, ptrdiff_t length,
-        ptrdiff_t unit, ptrdiff_t part, ptrdiff_t parts)
+static inline ptrdiff_t _pm_grid_within(int before, double first, double last, double length, double unit,
+        double part, double parts)
 {
-    if (part <= 0 || part >= parts)
-        return part <= 0 ? 0 : length;
-    const ptrdiff_t all = before ? first : length - last;
-    const double high = (double)(last - first), whole = all > 0 ? (double)all : 0.0;
-    const double wanted =
-            (whole * high + high * high / 2) * ((double)(before ? part : parts - part) / (double)parts);
-    const double rest = high * high - 2.0 * (wanted - whole * high);
-    const double far = wanted <= whole * high || high <= 0.0 ? wanted / (high < 1.0 ? 1.0 : high)
-                                                             : whole + high - sqrt(rest > 0.0 ? rest : 0.0);
-    const ptrdiff_t place = (ptrdiff_t)(before ? far : (double)length - far);
-    const ptrdiff_t cut = place > 0 ? place / unit * unit : 0;
-    return cut < length ? cut : length;
+    CUT_WITHIN;
+    return (ptrdiff_t)cut;
 }

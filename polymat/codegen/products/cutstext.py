@@ -12,7 +12,7 @@ from functools import cache
 from polymat.codegen.c.ctree import Assign, Id
 from polymat.codegen.c.formulas import FormulaWriter, declarations
 from polymat.codegen.c.render import INDENT, statement_text
-from polymat.product import cuts, packs, reading, turned, ways
+from polymat.product import cuts, gridcuts, packs, reading, turned, ways
 from polymat.product.formula import Formula
 
 # The fields of the structure of products/scheme.h.
@@ -56,6 +56,11 @@ def cut_macros() -> dict[str, str]:
         "CUT_READ": _macro(_declared(_READ)),
         "CUT_TURNED": _macro(_declared((turned.set_vectors,))),
     }
+
+
+def grid_macro() -> str:
+    """The macro of `kernels/grid.h`: where parts of a triangle of a result begin."""
+    return "\n".join(declarations((gridcuts.cut,), "double")).strip().removesuffix(";")
 
 
 def _declared(formulas: Sequence[Formula]) -> list[str]:

@@ -7,17 +7,20 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { KEPT_REGIONS = 32 };
 static const size_t PAGE = (size_t)1 << 16;      /* a multiple of the pages of every system */
 static const size_t LARGE = (size_t)96 << 10;    /* of arrays: below, the C library has memory at hand */
 static const size_t OFFERED = (size_t)16 << 20;  /* from here on the system may have what is kept */
+enum { AGAIN = 20 };                             /* milliseconds for which it is not told again */
 static const size_t HUGE_PAGE = (size_t)2 << 20; /* of x86 and ARM; elsewhere only an alignment */
 
 /* The page before the data of an array.  Data begins with a page, or a huge one: those of NumPy's own begin
    right behind, and loads that run ahead of stores then meet none with the same last digits (1.06). */
 typedef struct {
-    size_t capacity; /* bytes of data; the mapping has a page more */
+    size_t capacity;   /* bytes of data; the mapping has a page more */
+    long long offered; /* when the system was told last that it may have it, in milliseconds; 0: never */
 } Region;
 
 /* The latest last.  Whoever finds the lock taken does without what is kept: that way nobody waits, and nothing
@@ -103,6 +106,7 @@ static Region *map(size_t capacity)
         (void)madvise(data_of(region), capacity, MADV_HUGEPAGE);
 #endif
     region->capacity = capacity;
+    region->offered = 0;
     return region;
 }
 
@@ -119,13 +123,21 @@ static Region *find(size_t bytes)
     return found;
 }
 
-/* Let the system take the memory when it has none left: until then nothing is lost.  Huge pages cost next to
-   nothing (64 MiB: 14 us); small ones at the end, and those of small regions, would cost more than they are. */
+/* Let the system take the memory when it has none left: until then nothing is lost.  Huge pages cost little (64
+   MiB: 14 us); small ones at the end, and those of small regions, would cost more than they are.  Where other
+   processors run threads of this process they are told as well, which takes up to 70 us, in which threads that
+   share calls out fall asleep: so not after each of many calls. */
 static void offer(Region *region)
 {
 #ifdef MADV_FREE
-    if (region->capacity >= OFFERED)
-        (void)madvise(data_of(region), region->capacity / HUGE_PAGE * HUGE_PAGE, MADV_FREE);
+    struct timespec time = {0};
+    if (region->capacity < OFFERED || clock_gettime(CLOCK_MONOTONIC, &time) != 0)
+        return;
+    const long long now = (long long)time.tv_sec * 1000 + time.tv_nsec / 1000000 + 1;
+    if (region->offered > 0 && now - region->offered < AGAIN)
+        return;
+    region->offered = now;
+    (void)madvise(data_of(region), region->capacity / HUGE_PAGE * HUGE_PAGE, MADV_FREE);
 #else
     (void)region;
 #endif
@@ -191,9 +203,9 @@ static void *recycle_realloc(void *context, void *data, size_t bytes)
 }
 
 static PyDataMem_Handler handler = {
-    "polymat_recycle",
-    1,
-    {NULL, recycle_malloc, recycle_calloc, recycle_realloc, recycle_free},
+        "polymat_recycle",
+        1,
+        {NULL, recycle_malloc, recycle_calloc, recycle_realloc, recycle_free},
 };
 static PyObject *capsule = NULL; /* of the handler */
 

@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 import textwrap
+import time
 import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from polymat.runtime.compiled import Compiled
 from polymat.runtime.recycling import kept_limit
 from polymat.runtime.settings import settings
 from tests.runtime import hand_written as kernels
+from tests.runtime.smaps import lazily_freed
 
 MIB = 1 << 20
 ENOUGH = 64 * MIB
@@ -198,6 +200,19 @@ def test_a_second_call_meets_no_new_page(fill: Compiled) -> None:
     for _ in range(10):
         fill(T=T)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 20
+
+
+@pytest.mark.skipif(CHECKED or not sys.platform.startswith("linux"), reason="others say nothing of it")
+def test_large_results_are_left_to_the_system_now_and_then(fill: Compiled) -> None:
+    T, seldom = size_of(24), []
+    where = address(fill(T=T))
+    for _ in range(20):
+        assert lazily_freed(where) >= 24 * MIB
+        fill(T=T)  # told of a moment ago, unless another process holds this one up
+        seldom.append(lazily_freed(where))
+        time.sleep(0.03)
+        fill(T=T)
+    assert min(seldom) == 0
 
 
 def test_children_have_memory_of_their_own(fill: Compiled) -> None:

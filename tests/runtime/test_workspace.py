@@ -6,13 +6,13 @@ import ctypes
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
 from polymat.runtime.libraryfile import build
+from tests.runtime.smaps import lazily_freed
 
 SOURCE = (
     prelude(frozenset({Piece.WORKSPACE}))
@@ -66,18 +66,6 @@ def test_workspace_is_kept_aligned_and_grows(library: ctypes.CDLL) -> None:
     library.give(larger)
     assert library.take(1) == larger
     library.give(larger)
-
-
-def lazily_freed(address: int) -> int:
-    """Bytes of the mapping with that address that the system may take."""
-    inside, found = False, 0
-    for line in Path("/proc/self/smaps").read_text().splitlines():
-        if "-" in (first := line.split()[0]):
-            low, high = (int(end, 16) for end in first.split("-"))
-            inside = low <= address < high
-        elif inside and line.startswith("LazyFree:"):
-            found += int(line.split()[1]) << 10
-    return found
 
 
 @pytest.mark.parametrize("size", [(16 << 20) - 1, 16 << 20, (18 << 20) - 64, (18 << 20) - 63])

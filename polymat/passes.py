@@ -57,14 +57,6 @@ from polymat.steps import (
 )
 
 
-def _only_borders_that_are_read(pipeline: Pipeline) -> Pipeline:
-    return leave_out_borders(split_borders(pipeline))
-
-
-def _always(_: Options) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Pass:
     """One step: what it takes and gives, why there is one, and the function.
@@ -81,7 +73,7 @@ class Pass:
     gives: type
     why: str
     run: Callable[[Any, Job], Any]
-    wanted: Callable[[Options], bool] = _always
+    wanted: Callable[[Options], bool] = lambda _: True
     instead: Callable[[Any, Job], Any] = lambda level, _: level
     joins: bool = False
 
@@ -171,6 +163,11 @@ PASSES: tuple[Pass, ...] = (
         alone(in_sections),
     ),
     _rewrite(
+        "sums",
+        "sums in circles add up at once what finished blocks have, where it pays",
+        *(recurring.block_sums, _tiled, lambda level, _: level, True),
+    ),
+    _rewrite(
         "names", "a reduced dimension has a name that no dimension of the result has", alone(separate_names)
     ),
     _rewrite("terms", "sums run over the points alone whose terms a Select keeps", alone(leave_out_terms)),
@@ -219,7 +216,7 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "borders",
         "borders that a Select tells from the interior are parts of their own, those that nobody reads none",
-        alone(_only_borders_that_are_read),
+        alone(lambda pipeline: leave_out_borders(split_borders(pipeline))),
     ),
     _rewrite(
         "positions", "extremes and their first places are found together", alone(find_positions), _tiled

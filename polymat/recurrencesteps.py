@@ -12,6 +12,7 @@ from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 from polymat.rewrite.sliced import Prices, in_slices
+from polymat.rewrite.sumblocks import SumBlocks
 from polymat.rewrite.timebands import Followed, in_bands
 from polymat.steps import Job, inline
 from polymat.tilesize.namedgroups import alternatives, schemes_among
@@ -42,6 +43,17 @@ def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     looped = {name: frozenset.intersection(*each) for name, each in given.items() if each}
     prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
     return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), looped=looped)
+
+
+def block_sums(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
+    """Circles in blocks of their steps where sums over finished blocks pay."""
+    if not isinstance(level, Stepwise):
+        return level
+    asked = job.request
+    blocks = SumBlocks(
+        asked.machine, asked.estimates, asked.options.reassociate, frozenset(asked.options.schemes)
+    )
+    return blocks.decided(level)
 
 
 def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:

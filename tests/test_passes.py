@@ -20,6 +20,7 @@ from polymat.passes import PASSES, Pass, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
 from tests.decide import recurrences, test_segmentedsteps, test_skewedsteps
+from tests.rewrite import test_sumblocks
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
@@ -32,6 +33,7 @@ ORDER = [
     "bands",
     "slices",
     "sections",
+    "sums",
     "names",
     "terms",
     "share",
@@ -83,7 +85,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:27], "graph", *ORDER[27:35]]
+    assert names == [*ORDER[:28], "graph", *ORDER[28:36]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)
@@ -123,6 +125,11 @@ def means_along_a_line() -> Request:
     return request_for(test_segmentedsteps.means(), name="y", estimates=sizes, options=Options(threads=1))
 
 
+def chain_of_matrices() -> Request:
+    """A table of least costs, each of two earlier ones, that is larger than a few blocks."""
+    return request_for(test_sumblocks.chain_order(), name="y", estimates={test_sumblocks.N: 2000})
+
+
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
     "folds": running_sums,
@@ -130,6 +137,7 @@ CHANGED = {
     "planes": means_of_neighbours,
     "segments": means_along_a_line,
     "skews": means_of_neighbours,
+    "sums": chain_of_matrices,
     "waits": means_of_neighbours,
 }
 

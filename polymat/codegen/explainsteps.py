@@ -59,7 +59,7 @@ def _parts(
     for section in stepwise.sections:
         level = section.level
         if isinstance(level, Stepwise):
-            inner = {**sizes, **({} if section.steps is None else {section.steps.name: 0})}
+            inner = {**sizes, **({} if section.steps is None else section.steps.at(0, sizes))}
             found = [*_parts(built, level, signature, inner, estimates)]
         else:
             pipeline = level.grouping.pipeline
@@ -104,6 +104,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
         if section.steps is not None:
             level = section.level
             names = level.whole.outputs if isinstance(level, Stepwise) else level.grouping.pipeline.outputs
+            names = section.changed or names
             taken = "take steps together" if len(names) > 1 else "takes steps"
             yield f"{', '.join(names)} {taken}: {section.steps}"
             if section.skewed is not None:

@@ -34,7 +34,8 @@ def inplace_in_sections(stepwise: Stepwise[Any]) -> tuple[tuple[int, int], ...]:
     for i, array in enumerate(pipeline.inputs):
         reads = [k for k, each in enumerate(sections) if array.name in {view.array for view in each.inputs}]
         for o, output in enumerate(pipeline.outputs):
-            writes = [k for k, each in enumerate(sections) if output in {v.array for v in each.outputs}]
+            written = [{*each.changed, *(view.array for view in each.outputs)} for each in sections]
+            writes = [k for k, arrays in enumerate(written) if output in arrays]
             alike = _are_alike(pipeline, array, pipeline.stage(output))
             if alike and max(reads, default=-1) < min(writes, default=-1):
                 pairs.append((i, o))

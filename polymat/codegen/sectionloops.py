@@ -23,6 +23,7 @@ from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.nestshares import WORK
 from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
+from polymat.graph.stepwise import Steps
 from polymat.lang.affine import Affine
 
 FROM, UPTO = "_pm_from", "_pm_upto"  # the first and the last of the steps that are taken together
@@ -71,6 +72,26 @@ class SectionLoops:
         yield Declare("double", WORK, Literal("0.0"))
         here = Declare("const ptrdiff_t", self.step, step)
         yield Block((here, self.here, Assign(Id(WORK), "=", found)))
+
+
+def times(low: CExpr, high: CExpr, every: int) -> CExpr:
+    """How often steps from one to another run that are taken so many at a time."""
+    count = CBinary("+", CBinary("-", high, low), Literal(str(every)))
+    return count if every == 1 else CBinary("/", count, Literal(str(every)))
+
+
+def last_of_block(
+    steps: Steps | None, last: CExpr, name: Callable[[str], str], needs: set[Need]
+) -> tuple[Stmt, ...]:
+    """Say which step is the last one of a block; nothing where steps come one by one.
+
+    name: of a size, in C.
+    """
+    if steps is None or not steps.end:
+        return ()
+    needs.add(MIN_I64)
+    there = CBinary("+", Id(name(steps.name)), Literal(str(steps.every - 1)))
+    return (Declare("const ptrdiff_t", name(steps.end), CCall(MIN_I64.function, (there, last))),)
 
 
 def call(function: str, *arguments: CExpr) -> CExpr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, Size
 from polymat.codegen.c.cexpr import affine_expr
@@ -37,6 +37,7 @@ from polymat.codegen.memory.pads import place
 from polymat.codegen.nestshares import repeated
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
+from polymat.codegen.sectionloops import last_of_block, times
 from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
@@ -74,6 +75,7 @@ class StepwiseEntry:
         self.team = team
         self.within = within
         self.clocked = clocked
+        self.end = partial(last_of_block, name=self._size_name, needs=needs)
         self.held = {each.name: each for each in stepwise.held}
         self.checked = {array.name: array for array in self.pipeline.inputs if array.values is not None}
 
@@ -112,11 +114,12 @@ class StepwiseEntry:
                 body.append(Block((self._here(section), Assign(total, "+=", call))))
                 continue
             low, high = self._limits(section)
-            many = CCall("_pm_extent", (CBinary("+", CBinary("-", high, low), Literal("1")),))
+            many = CCall("_pm_extent", (times(low, high, section.steps.every),))
             middle = CBinary("/", CBinary("+", low, high), Literal("2"))
             step = Declare("const ptrdiff_t", self._size_name(section.steps.name), middle)
             there = Assign(total, "+=", CBinary("*", call, many))
-            body.append(Block((step, self._here(section), there)))
+            end = self.end(section.steps, high)
+            body.append(Block((step, *end, self._here(section), there)))
         body.append(Return(total))
         unpacked = [each for each in self._unpack_sizes() if each.name in names_in(body)]
         silent = [] if unpacked else [Evaluate(Cast("void", Id(SIZES)))]
@@ -130,7 +133,8 @@ class StepwiseEntry:
         note = Note(f"section {number}: {section_text(section)}")
         arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), Id("_pm_threads"))
         call = Assign(Id(STATE), "=", CCall(f"_pm_entry_s{number}", arguments))
-        body: tuple[Stmt, ...] = (self._given(section), self._here(section), call)
+        end = self.end(section.steps, Id(f"_pm_last_{number}"))
+        body: tuple[Stmt, ...] = (*end, self._given(section), self._here(section), call)
         fine = CBinary("==", Id(STATE), Literal(str(OK)))
         if section.steps is None:
             return [note, If(fine, body)]
@@ -142,7 +146,8 @@ class StepwiseEntry:
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
         follow = self._together(number, section, last)
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
-        loop = For(name, Id(start) if follow else low, goes_on, Literal("1"), body)
+        by = Literal(str(section.steps.every))
+        loop = For(name, Id(start) if follow else low, goes_on, by, body)
         return [
             Declare("const ptrdiff_t", last, high),
             note,

@@ -96,7 +96,8 @@ def _workspace_buffers(held: Sequence[HeldArray]) -> list[Buffer]:
 def _names(pipeline: Pipeline, stepwise: Stepwise[Program], sizes: Sequence[Size]) -> Names:
     names = Names()
     arrays = [array.name for array in pipeline.inputs] + [*pipeline.outputs]
-    steps = [section.steps.name for section in stepwise.sections if section.steps is not None]
+    known = [section.steps for section in stepwise.sections if section.steps is not None]
+    steps = [name for each in known for name in (each.name, each.end) if name]
     for kind, items in (
         ("array", [*arrays, *(each.name for each in stepwise.held)]),
         ("size", [*(size.name for size in sizes), *steps]),

@@ -53,7 +53,7 @@ def _placed(
     if placed.steps is not None:
         numbers = placed.steps.numbers(sizes)
         steps, times = (*steps, placed.steps), times * len(numbers)
-        seen[placed.steps.name] = (numbers.start + numbers.stop - 1) // 2
+        seen |= placed.steps.at((numbers.start + numbers.stop - 1) // 2, sizes)
     if isinstance(placed.level, Stepwise):
         for number in range(len(placed.level.sections)):
             yield from _placed(placed.level, number, section, steps, times, seen)

@@ -53,7 +53,7 @@ class _Run:
             self._once(section, self.params)
             return
         for step in section.steps.numbers(self.params):
-            self._once(section, {**self.params, section.steps.name: step})
+            self._once(section, {**self.params, **section.steps.at(step, self.params)})
 
     def _once(self, section: StepSection[Pipeline], params: Mapping[str, Any]) -> None:
         level = section.level

@@ -20,6 +20,7 @@ from polymat.lang.types import ScalarType
 
 L = TypeVar("L")
 ONE = Affine((), 1)
+WHOLE = 1 << 40  # steps of a block that has all there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +72,36 @@ class ArrayView:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps at which a pipeline runs: from the largest of `first` to the smallest of `last`."""
+    """The steps at which a pipeline runs: from the largest of `first` to the smallest of `last`.
+
+    end: of steps that it takes in blocks, the name of the last one of a block, whose first one has `name`;
+    "" where it takes one at a time.  every: how many a block has; WHOLE where one block has all of them.
+    """
 
     name: str
     first: tuple[Affine, ...]
     last: tuple[Affine, ...]
+    end: str = ""
+    every: int = 1
 
     def numbers(self, sizes: Mapping[str, int]) -> range:
-        """The steps at some sizes, and numbers of steps around them."""
+        """The steps at some sizes, and numbers of steps around them; of blocks the first ones."""
         first = max(int(form.evaluate(sizes)) for form in self.first)
-        return range(first, min(int(form.evaluate(sizes)) for form in self.last) + 1)
+        return range(first, min(int(form.evaluate(sizes)) for form in self.last) + 1, self.every)
+
+    def at(self, step: int, sizes: Mapping[str, int]) -> dict[str, int]:
+        """The sizes that the pipeline has at a step beside others."""
+        if not self.end:
+            return {self.name: step}
+        last = min(int(form.evaluate(sizes)) for form in self.last)
+        return {self.name: step, self.end: max(min(step + self.every - 1, last), step)}
 
     def __str__(self) -> str:
         low, high = (_one("max", self.first), _one("min", self.last))
+        if self.every == WHOLE:
+            return f"{self.name} .. {self.end} = {low} .. {high}"
+        if self.end:
+            return f"{self.name} = {low} .. {high} by {self.every}, to {self.end}"
         return f"{self.name} = {low}" if low == high else f"{self.name} = {low} .. {high}"
 
 
@@ -100,6 +118,7 @@ class StepSection(Generic[L]):
     each runs by itself.  independent: whether no step needs another one, so that threads share them out.
     waiting: the slices that wait for blocks of steps; None where each step goes through all of them.
     segmented: how several steps go in one pass over segments of the arrays; None where they do not.
+    changed: the arrays among its inputs that it changes, where it is given all that it writes like that.
     """
 
     level: L | Stepwise[L]
@@ -110,6 +129,7 @@ class StepSection(Generic[L]):
     independent: bool = False
     waiting: WaitingSlices | None = None
     segmented: SegmentedSteps | None = None
+    changed: tuple[str, ...] = ()
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""

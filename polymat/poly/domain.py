@@ -198,10 +198,16 @@ class Domain:
 
         Forms, not values: where they cross, or other conditions on the sizes do not hold, the set is empty.
         """
+        sides = self.sides(dim)
+        return (sides[0][0], sides[1][0]) if sides is not None and [*map(len, sides)] == [1, 1] else None
+
+    def sides(self, dim: str) -> tuple[tuple[Affine, ...], tuple[Affine, ...]] | None:
+        """The forms of sizes that a dimension of a convex set is at least, and those that it is at most."""
         parts = basic_sets(self.set)
         if len(parts) != 1 or parts[0].dim(isl.dim_type.div) > 0:
             return None
-        lows, highs = [], []
+        lows: list[Affine] = []
+        highs: list[Affine] = []
         for constraint in parts[0].remove_redundancies().get_constraints():
             step, form = self._solved(constraint, dim)
             if step == 0:
@@ -211,7 +217,7 @@ class Domain:
             equal = constraint.is_equality()
             lows += [form.scale(-step)] if equal or step > 0 else []
             highs += [form.scale(-step)] if equal or step < 0 else []
-        return (lows[0], highs[0]) if len(lows) == len(highs) == 1 else None
+        return tuple(lows), tuple(highs)
 
     def _solved(self, constraint: isl.Constraint, dim: str) -> tuple[int, Affine | None]:
         """The coefficient of a dimension in a constraint, and the rest; None for one with dimensions."""

@@ -113,7 +113,7 @@ class Prices:
                 continue
             numbers = section.steps.numbers(sizes)
             times = len(numbers)
-            middle = {**sizes, section.steps.name: (numbers.start + numbers.stop - 1) // 2}
+            middle = {**sizes, **section.steps.at((numbers.start + numbers.stop - 1) // 2, sizes)}
             one = CALL_SECONDS + self._of(section.level, middle)
             if section.independent and self.threads > 1 and times > 1:
                 rounds = self._rounds(times, section.level, middle)

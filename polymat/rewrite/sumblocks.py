@@ -1,0 +1,162 @@
+"""Circles in blocks of their steps, where a part of each sum over finished blocks is quicker at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from math import prod
+
+from polymat.dataclass import dataclass
+from polymat.graph.blockedsections import in_blocks
+from polymat.graph.blockedsums import EarlySum, find_blocks
+from polymat.graph.operations import expression_operations
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.placedreads import SharedArrays, shared_arrays
+from polymat.graph.splice import names_taken
+from polymat.graph.stage import Stage
+from polymat.graph.stepblocks import StepBlocks
+from polymat.graph.stepwise import StepSection, Stepwise
+from polymat.lang.affine import Affine
+from polymat.lang.reduction import Op
+from polymat.machine.model import MEMORY, Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.plan.loops import NO_BLOCK
+from polymat.poly.finished import counts_at
+from polymat.tilesize.stagework import VECTOR_SHARE
+
+STEPS = 32  # of a block, where steps have one dimension
+SIDE = 64  # of a block of rows and columns
+PRODUCT_SHARE = 0.8  # of the peak that products of a block reach
+POINT_SECONDS = 2e-8  # of a point more in blocks, where steps have two dimensions: one sum is three parts
+BLOCK_SECONDS = 1e-6  # of a block: to say where its arrays are, to take memory, to choose loops
+WORD = 8  # bytes of an element that is loaded by itself: shorter ones take as long
+SAMPLES = 6  # steps of each dimension at which terms are counted
+CLEARLY = 0.8  # of the time of steps one by one: blocks have to be so much quicker, by prediction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumBlocks:
+    """Decides about the sums in circles of a program.
+
+    reassociates: sums of floating-point values may be added up in another order.  untouched: stages that
+    stay as they are, since the user has said what loops they have.
+    """
+
+    machine: Machine
+    estimates: Mapping[str, int]
+    reassociates: bool
+    untouched: Set[str] = frozenset()
+
+    def decided(self, stepwise: Stepwise[Pipeline]) -> Stepwise[Pipeline]:
+        """Take the steps of circles in blocks where that is predicted to take clearly less.
+
+        before:  for each i: for each j: t(i, j), a minimum over all k
+        after:   for each block of i and j: minima over what finished blocks have; then each t(i, j) with the
+                 rest
+        """
+        held = {each.name: each for each in stepwise.held}
+        around = names_taken(stepwise.whole) | held.keys()
+        sizes = assumed_sizes(stepwise.whole, self.estimates)
+        sections, notes = list[StepSection[Pipeline]](), list[str]()
+        for section in stepwise.sections:
+            shared = shared_arrays(section, held)
+            found = None if shared is None else self._blocked(shared, around, sizes)
+            sections.append(section if found is None else found[0])
+            notes += [] if found is None else [found[1]]
+        if not notes:
+            return stepwise
+        whole = replace(stepwise.whole, notes=(*stepwise.whole.notes, *notes))
+        return replace(stepwise, whole=whole, sections=tuple(sections))
+
+    def _blocked(
+        self, shared: SharedArrays, around: Set[str], sizes: Mapping[str, int]
+    ) -> tuple[StepSection[Pipeline], str] | None:
+        """A section in blocks, and why; None where it stays."""
+        pipelines = [pipeline for pipeline, _ in shared.innermost()]
+        stages = [stage for pipeline in pipelines for stage in pipeline.stages]
+        if self.untouched & {stage.name for stage in stages} or not any(map(self._may_split, stages)):
+            return None
+        inside = (name for pipeline in (shared.whole, *pipelines) for name in names_taken(pipeline))
+        taken = {*around, *shared.steps, *inside}
+        found = find_blocks(shared, taken)
+        if found is None or not all(self._may_split(each.stage) for each in found[1]):
+            return None
+        blocks, sums = found
+        every = SIDE if blocks.columns else STEPS
+        seconds, alone = self._seconds(shared, blocks, sums, every, sizes)
+        if seconds >= CLEARLY * alone:
+            return None
+        names = ", ".join(dict.fromkeys(each.stage.name for each in sums))
+        by = f"{every} x {every}" if blocks.columns else str(every)
+        note = f"{names} in blocks of {by} steps: {seconds:.3g} s, {alone:.3g} s step by step"
+        return in_blocks(shared, blocks, sums, every, taken), note
+
+    def _may_split(self, stage: Stage) -> bool:
+        """Whether a stage is a sum whose terms may be joined in another order."""
+        if stage.op is None:
+            return False
+        return stage.op in (Op.Min, Op.Max) or stage.dtype.kind in "iu" or self.reassociates
+
+    def _seconds(
+        self,
+        shared: SharedArrays,
+        blocks: StepBlocks,
+        sums: Sequence[EarlySum],
+        every: int,
+        sizes: Mapping[str, int],
+    ) -> tuple[float, float]:
+        """Of the sums in blocks, and point by point, both on one thread."""
+        blocked = alone = 0.0
+        for each in sums:
+            for steps, inside in _samples(shared, each, sizes):
+                *others, terms = counts_at(each.item.domain, inside)
+                results, late = steps * prod(others), min(terms, every / 2 * len(blocks.steps))
+                early_term, late_term = self._terms(each, terms)
+                alone += results * terms * late_term
+                blocked += results * (late * late_term + (terms - late) * early_term)
+                blocked += POINT_SECONDS * results if blocks.columns else 0.0
+                blocked += BLOCK_SECONDS * steps / every ** len(blocks.steps)
+        return blocked, alone
+
+    def _terms(self, each: EarlySum, terms: int) -> tuple[float, float]:
+        """Seconds of a term of a block, and of one of so many that are summed up by themselves."""
+        operations, size = 1 + expression_operations(each.item.expr), each.stage.dtype.size
+        machine = self.machine
+        one = operations / machine.peak_flops(size)
+        is_product = each.stage.op is Op.Sum and each.stage.dtype.kind == "f"
+        early = one / (PRODUCT_SHARE if is_product else VECTOR_SHARE)
+        if each.item.dims[:-1] or not any(_is_apart(load.indices, each.reduced) for load in each.operands):
+            return early, one / VECTOR_SHARE
+        computing = NO_BLOCK * operations / machine.peak_flops(max(size, WORD)) / VECTOR_SHARE
+        lines = terms * machine.line_bytes
+        level = next((level for level in (1, 2, 3) if lines <= machine.capacity(level)), MEMORY)
+        moving = 0.0 if level == 1 else machine.line_bytes / machine.bandwidth(level)
+        return early, max(computing, moving)
+
+
+def _is_apart(indices: Sequence[Affine], reduced: str) -> bool:
+    """Whether elements that follow each other in a sum do not lie beside each other."""
+    return any(reduced in form.names() for form in indices[:-1])
+
+
+def _samples(
+    shared: SharedArrays, each: EarlySum, sizes: Mapping[str, int]
+) -> Iterator[tuple[float, Mapping[str, int]]]:
+    """Some steps, each with how many it stands for, and the sizes there."""
+    around = shared.section.steps
+    assert around is not None
+    for rows, row in _some(around.numbers(sizes)):
+        here = {**sizes, around.name: row}
+        if shared.inner is None:
+            yield rows, here
+            continue
+        inner = shared.inner.sections[each.number].steps
+        assert inner is not None
+        for columns, column in _some(inner.numbers(here)):
+            yield rows * columns, {**here, inner.name: column}
+
+
+def _some(numbers: range) -> Iterator[tuple[float, int]]:
+    count = min(SAMPLES, len(numbers))
+    for number in range(count):
+        yield len(numbers) / count, numbers[int((number + 0.5) * len(numbers) / count)]

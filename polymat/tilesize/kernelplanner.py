@@ -76,7 +76,7 @@ def plan_kernel(
 
 def _with_across(plan: KernelPlan, threads: int) -> KernelPlan:
     """The plan whose threads share rows and columns, where that may be."""
-    return plan if plan.pairs else replace(plan, across=beside_of(plan.contraction, plan.parallel, threads))
+    return replace(plan, across=beside_of(plan.contraction, plan.parallel, threads))
 
 
 def _quickest(plans: Sequence[KernelPlan], estimates: Mapping[str, int], threads: int) -> KernelPlan:

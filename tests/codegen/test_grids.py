@@ -13,7 +13,7 @@ from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Schedule
 from tests.codegen.test_triangles import PROGRAMS, SIZES
 from tests.fixed import compiled_levels
-from tests.idiom.recognise import K, M, N, i, j, upto
+from tests.idiom.recognise import K, M, N, i, j, k, total, upto
 from tests.tolerance import assert_close
 
 LARGER = ((150, 97, 40), (97, 150, 3))
@@ -38,20 +38,42 @@ PRODUCTS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+def summed(value: Any) -> pm.Reduction:
+    """The sum of a value over the depth."""
+    return total("P", [(i, upto(M)), (j, upto(N))], [(k, upto(K))], value, dtype=Complex)
+
+
+CX, CY, CZ = (
+    pm.Matrix(Complex, name, dims) for name, dims in (("CX", [M, K]), ("CY", [K, N]), ("CZ", [M, N]))
+)
+SX, SY = pm.Matrix(pm.ComplexFloat, "SX", [M, K]), pm.Matrix(pm.ComplexFloat, "SY", [K, N])
+IN_PAIRS: dict[str, tuple[Any, list[Any]]] = {
+    "complex": (CX @ CY, [CX, CY]),
+    "complex64": (SX @ SY, [SX, SY]),
+    "scaled and added": (2.0 * (CX @ CY) + CZ, [CX, CY, CZ]),
+    "transposed": ((CY.T @ CX.T).named("turned"), [CX, CY]),
+    "left conjugated": (summed(pm.Conj(CX(i, k)) * CY(k, j)), [CX, CY]),
+    "right conjugated": (summed(CX(i, k) * pm.Conj(CY(k, j))), [CX, CY]),
+    "real by complex": (X @ CY, [X, CY]),
+    "real by conjugated": (summed(X(i, k) * pm.Conj(CY(k, j))), [X, CY]),
+}
+
+
 def arrays_of(inputs: list[Any], sizes: dict[str, int], rng: np.random.Generator) -> list[Any]:
     found = []
     for array in inputs:
         shape = [int(extent.evaluate(sizes)) for extent in array.shape]
         values = rng.uniform(-1, 1, shape)
-        found.append(values + 1j * rng.uniform(-1, 1, shape) if array.dtype == Complex else values)
+        values = values + 1j * rng.uniform(-1, 1, shape) if array.dtype.kind == "c" else values
+        found.append(values.astype(array.dtype.dtype))
     return found
 
 
-def assert_alike(output: Any, inputs: list[Any], threads: int, **asked: Any) -> None:
-    """Compiled for some threads, at small, empty and larger sizes."""
+def assert_alike(output: Any, inputs: list[Any], threads: int, *, grid: bool = True, **asked: Any) -> None:
+    """Compiled for some threads, at small, empty and larger sizes; grid: rows and columns are shared."""
     options = Options(threads=threads, parallel_threshold=0, cflags=("-O0",), **asked)
     compiled: Any = pm.compile(output, name="grid", inputs=inputs, options=options)
-    assert "_pm_grid_down" in compiled.source or Complex in {array.dtype for array in inputs}
+    assert ("_pm_grid_down" in compiled.source) == grid
     rng = np.random.default_rng(threads)
     for m, n, inner in (*SIZES, *LARGER):
         arrays = arrays_of(inputs, {"M": m, "N": n, "K": inner}, rng)
@@ -72,6 +94,15 @@ def test_products(name: str, threads: int) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_triangles(name: str, threads: int) -> None:
     output, inputs, _ = PROGRAMS[name]
+    grid = Complex not in {array.dtype for array in inputs}  # triangles are multiplied by no pairs
+    assert_alike(output, inputs, threads, grid=grid, blas="never")
+
+
+@pytest.mark.parametrize("threads", [*THREADS, 16])
+@pytest.mark.parametrize("name", IN_PAIRS)
+def test_complex_products(name: str, threads: int) -> None:
+    """Cut between whole vectors of real columns."""
+    output, inputs = IN_PAIRS[name]
     assert_alike(output, inputs, threads, blas="never")
 
 

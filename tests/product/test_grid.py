@@ -114,6 +114,26 @@ def test_sixteen_threads_copy_a_few_times_what_is_multiplied(name: str) -> None:
         assert sum(columns) <= 5 * plan.contraction.length(plan.contraction.columns, sizes)
 
 
+def test_columns_of_complex_products_are_laid_out_as_their_real_ones() -> None:
+    draw = random.Random(7)
+    for _ in range(300):
+        pieces, lanes, wide, high = (
+            draw.randint(4, 64),
+            draw.choice((2, 4, 8, 16)),
+            draw.randint(1, 2000),
+            draw.randint(1, 2000),
+        )
+        down, reals, pairs = (
+            SharedSide(high, 6),
+            SharedSide(2 * wide, lanes),
+            SharedSide(wide, lanes // 2, 2.0),
+        )
+        assert grid_down(pieces, down, reals) == grid_down(pieces, down, pairs)
+        for count in range(1, pieces):
+            cuts = [*columns_of("even", (0, 0), pairs, count)]
+            assert [*columns_of("even", (0, 0), reals, count)] == [(2 * a, 2 * b) for a, b in cuts]
+
+
 def test_few_threads_share_one_dimension() -> None:
     for threads in range(1, LEAST_GRID):
         assert grid_down(threads, SharedSide(1000, 8), SharedSide(1000, 8)) == threads

@@ -19,22 +19,24 @@ def laid_out(
 ) -> NestFunction:
     """The nest of a product with where its ranges are cut: between whole register blocks of rows.
 
-    Where threads share its rows and its columns, between whole vectors of columns as well.  size: a form over
-    the sizes in C.
+    Where threads share its rows and its columns, between whole vectors of columns as well; of complex ones
+    each is two real columns.  size: a form over the sizes in C.
     """
     found, blocks = plan.contraction, plan.blocks
     if plan.across is None or tuple(along) != (plan.parallel, plan.across):
         return replace(nest, block=blocks.rows if tuple(along[:1]) == (found.rows,) else 1)
     dims = (plan.parallel, plan.across)
-    first, second = (unit_of(found, dim, blocks.rows, blocks.lanes) for dim in dims)
-    high, wide = (_each(found, dim, size) for dim in dims)
+    reals = [2 if plan.pairs and dim == found.columns else 1 for dim in dims]
+    units = [unit_of(found, dim, blocks.rows, blocks.lanes) for dim in dims]
+    first, second = (max(1, unit // real) for unit, real in zip(units, reals, strict=True))
+    high, wide = (_each(found, dim, float(real), size) for dim, real in zip(dims, reals, strict=True))
     return replace(nest, block=first, grid=RangeGrid(work_across(found, plan.across), second, high, wide))
 
 
-def _each(found: Contraction, dim: str | None, size: Callable[[Affine], CExpr]) -> CExpr:
-    """Rows or columns that a point of a dimension stands for."""
+def _each(found: Contraction, dim: str | None, reals: float, size: Callable[[Affine], CExpr]) -> CExpr:
+    """Rows or columns that a point of a dimension stands for; reals: those of real values, of one of them."""
     extents: list[CExpr] = [
         CCall("_pm_extent", (size(found.extent(other)),)) for other in beside_each(found, dim)
     ]
-    one: CExpr = Literal("1.0")
-    return reduce(lambda product, other: CBinary("*", product, other), extents) if extents else one
+    factors = extents if reals == 1.0 and extents else [Literal(f"{reals!r}"), *extents]
+    return reduce(lambda product, other: CBinary("*", product, other), factors)

@@ -21,8 +21,8 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
     *("inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders", "positions"),
-    *("inlined_turns", "inlined_planes"),
-    *("fusion", "folds", "orders", "bands", "slices", "sums", "waits", "planes", "skews", "segments"),
+    *("inlined_turns", "inlined_planes", "fusion", "folds", "orders", "bands", "slices", "sums"),
+    *("waits", "planes", "points", "skews", "segments"),
 )
 LibraryUse = Literal["auto", "always", "never"]
 # Options that have an effect beside these values alone, or where another one has none of those.

@@ -246,8 +246,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass("tilesize", "tilesize", Grouping, Schedule, "every group has its quickest plan", plan),
     Pass(
-        *("folds", "codegen", Schedule, Schedule),
-        *("recurrences keep the steps alone that are read again", fold),
+        "folds", "codegen", Schedule, Schedule, "recurrences keep the steps alone that are read again", fold
     ),
     Pass(
         *("orders", "codegen", Schedule, Schedule),
@@ -255,9 +254,13 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("planes", "codegen", Schedule, Schedule),
-        "states that a step may change in place keep one plane",
-        recurring.one_plane,
+        *("states that a step may change in place keep one plane", recurring.one_plane),
         lambda options: "folds" not in options.skip,
+        joins=True,
+    ),
+    Pass(
+        *("points", "codegen", Schedule, Schedule),
+        *("points that need no others take all steps before the next ones", recurring.lone_points, _tiled),
         joins=True,
     ),
     Pass(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.planes import planes_in_place
+from polymat.decide.pointwisesteps import with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
 from polymat.decide.waitingsteps import Waits
@@ -32,7 +33,8 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
 
     skips = "skews" in asked.options.skip
     predict, follow = (lambda other: job.decider(other).prediction()[0]), None if skips else following
-    return in_bands(pipeline, predict, follow, untouched=asked.options.schemes.keys())
+    points = "points" not in asked.options.skip
+    return in_bands(pipeline, predict, follow, untouched=asked.options.schemes.keys(), points=points)
 
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -42,7 +44,8 @@ def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     given = {name: [scheme.dims for scheme in schemes_among(each)] for name, each in texts}
     looped = {name: frozenset.intersection(*each) for name, each in given.items() if each}
     prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
-    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates), looped=looped)
+    sizes, points = assumed_sizes(pipeline, asked.estimates), "points" not in asked.options.skip
+    return in_slices(pipeline, prices, sizes, looped=looped, points=points)
 
 
 def block_sums(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
@@ -82,6 +85,16 @@ def keep_all_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | S
 def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with one plane of states that each step may write over those of the step before."""
     return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
+
+
+def lone_points(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with points that take all steps before others do, where they need no others."""
+    if not isinstance(schedule, Stepwise):
+        return schedule
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+    given = asked.options.schemes
+    return with_lone_points(schedule, asked.machine, asked.estimates, threads, given=given)
 
 
 def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:

@@ -29,7 +29,7 @@ def told(scheduled: Level, last: Level) -> Level:
     """Plans as a report tells of them: with where states lie and how steps follow each other."""
     if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
         pairs = zip(scheduled.sections, last.sections, strict=True)
-        return last.with_levels([old.level if new.skewed is None else new.level for old, new in pairs])
+        return last.with_levels([new.level if new.skewed or new.points else old.level for old, new in pairs])
     return scheduled
 
 

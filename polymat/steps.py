@@ -265,12 +265,18 @@ def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, cl
 
 
 def _lower_section(section: StepSection[Schedule], job: Job) -> Program:
-    """The program of a section, with what computes a few rows, or several steps, where these go together."""
-    skewed, segmented = section.skewed, section.segmented
-    if (skewed is None and segmented is None) or not isinstance(section.level, Schedule):
+    """The program of a section, with what computes some rows, points or steps where these go together."""
+    together = section.skewed or section.segmented or section.points
+    if together is None or not isinstance(section.level, Schedule):
         return lower_schedule(section.level, job, within=True)
-    asked, order = job.request, None if skewed is None else skewed.order
-    return lower(section.level, asked.name, asked.options, within=True, rows=order, segmented=segmented)
+    asked, order = job.request, None if section.skewed is None else section.skewed.order
+    return lower(
+        *(section.level, asked.name, asked.options),
+        within=True,
+        rows=order,
+        segmented=section.segmented,
+        points=section.points,
+    )
 
 
 def render_program(program: Program, _: Job) -> CSource:

@@ -19,7 +19,7 @@ from polymat.options import SKIPPABLE
 from polymat.passes import PASSES, Pass, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
-from tests.decide import recurrences, test_segmentedsteps, test_skewedsteps
+from tests.decide import recurrences, test_lonepoints, test_segmentedsteps, test_skewedsteps
 from tests.rewrite import test_sumblocks
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
@@ -45,7 +45,7 @@ ORDER = [
 ]
 ORDER += ["transforms", "inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders"]
 ORDER += ["positions", "inlined_turns", "inlined_planes", "waits"]
-ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "segments", "codegen"]
+ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "points", "skews", "segments", "codegen"]
 ORDER += ["source", "runtime"]
 
 
@@ -85,7 +85,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:28], "graph", *ORDER[28:36]]
+    assert names == [*ORDER[:28], "graph", *ORDER[28:37]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)
@@ -130,12 +130,19 @@ def chain_of_matrices() -> Request:
     return request_for(test_sumblocks.chain_order(), name="y", estimates={test_sumblocks.N: 2000})
 
 
+def points_by_themselves() -> Request:
+    """Steps of two states whose points need no others."""
+    outputs, inputs = test_lonepoints.iterated(test_lonepoints.grows, pm.Long)
+    return request_for(outputs, inputs=inputs)
+
+
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
     "folds": running_sums,
     "orders": several_orders,
     "planes": means_of_neighbours,
     "segments": means_along_a_line,
+    "points": points_by_themselves,
     "skews": means_of_neighbours,
     "sums": chain_of_matrices,
     "waits": means_of_neighbours,

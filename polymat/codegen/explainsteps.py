@@ -113,5 +113,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
                 yield str(section.segmented)
             if section.waiting is not None:
                 yield str(section.waiting)
+            if section.points is not None:
+                yield str(section.points)
             if isinstance(level, Stepwise):
                 yield from _section_notes(level)

@@ -35,13 +35,14 @@ from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
 from polymat.codegen.loops.work import times_extents
 from polymat.codegen.memory.pads import place
 from polymat.codegen.nestshares import repeated
+from polymat.codegen.pointloops import PointLoops
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.sectionloops import last_of_block, times
 from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
-from polymat.codegen.valuechecks import ValueChecks
+from polymat.codegen.valuechecks import ValueChecks, alone
 from polymat.codegen.waitingloops import WaitingLoops
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
@@ -81,7 +82,7 @@ class StepwiseEntry:
 
     def function(self, *, leaves: bool) -> CFunction:
         """`_pm_entry`; leaves: it tells that the threads are needed no more."""
-        body: list[Stmt] = [*ValueChecks(self.pipeline, self.names, self.needs, self._form, _alone).before()]
+        body: list[Stmt] = [*ValueChecks(self.pipeline, self.names, self.needs, self._form, alone).before()]
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.append(If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
@@ -145,24 +146,29 @@ class StepwiseEntry:
             return [note, If(fine, SharedSlices(number, name, low, high, given, self.team).statements(STATE))]
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
         follow = self._together(number, section, last)
+        limits = Declare("const ptrdiff_t", last, high), note
+        if section.points is not None:
+            some = CBinary("&&", CBinary("<=", Id(start), Id(last)), fine)
+            return [*limits, Declare("const ptrdiff_t", start, low), If(some, follow)]
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
         by = Literal(str(section.steps.every))
         loop = For(name, Id(start) if follow else low, goes_on, by, body)
         return [
-            Declare("const ptrdiff_t", last, high),
-            note,
+            *limits,
             *((Declare("ptrdiff_t", start, low), *follow) if follow else ()),
             *(repeated(loop, Id(last)) if weighs else (loop,)),
         ]
 
     def _together(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
-        """Take steps that follow each other over their rows, that slices wait for, or in segments."""
+        """Take steps that follow each other over rows, that slices wait for, in segments, or by points."""
         assert section.steps is not None
         step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
         given, here = self._given(section), self._here(section)
         parts = (number, step, start, last, given, here, self._form, self.needs, self.team)
         if section.waiting is not None:
             return WaitingLoops(*parts, section.waiting).statements()
+        if section.points is not None:
+            return PointLoops(*parts, section.points, len(section.inputs), len(section.outputs)).statements()
         if section.skewed is not None:
             return SkewedLoops(*parts, section.skewed).statements()
         if section.segmented is not None:
@@ -292,8 +298,3 @@ class StepwiseEntry:
 
     def _form(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda name: Id(self._size_name(name)), self.needs)
-
-
-def _alone(operations: CExpr) -> CExpr:
-    """The calling thread: what is looked at once is used at every step."""
-    return Literal("1")

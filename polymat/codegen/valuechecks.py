@@ -101,3 +101,8 @@ class ValueChecks:
 
 def _counted(extent: CExpr) -> CExpr:
     return CCall("_pm_extent", (extent,))
+
+
+def alone(operations: CExpr) -> CExpr:
+    """The calling thread: what is looked at once is used at every step."""
+    return Literal("1")

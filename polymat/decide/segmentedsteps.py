@@ -64,7 +64,8 @@ def _segmented(
     given: Collection[str],
 ) -> StepSection[Any]:
     schedule = section.level
-    if section.steps is None or not isinstance(schedule, Schedule) or section.waiting or section.skewed:
+    together = section.waiting or section.skewed or section.points
+    if section.steps is None or not isinstance(schedule, Schedule) or together:
         return section
     if schedule.others or schedule.kept or schedule.folds:
         return section

@@ -150,7 +150,8 @@ def _skewed(
     given: Mapping[str, str],
 ) -> StepSection[Schedule]:
     schedule = section.level
-    if section.steps is None or not isinstance(schedule, Schedule) or section.waiting is not None:
+    together = section.waiting or section.points
+    if section.steps is None or not isinstance(schedule, Schedule) or together is not None:
         return section
     if not schedule.grouping.pipeline.apart:
         return section

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointsteps import PointSteps
 from polymat.graph.segmented import SegmentedSteps
 from polymat.graph.skewed import SkewedSteps
 from polymat.graph.waited import WaitingSlices
@@ -119,6 +120,7 @@ class StepSection(Generic[L]):
     waiting: the slices that wait for blocks of steps; None where each step goes through all of them.
     segmented: how several steps go in one pass over segments of the arrays; None where they do not.
     changed: the arrays among its inputs that it changes, where it is given all that it writes like that.
+    points: how each point takes all steps before others do; None where it does not.
     """
 
     level: L | Stepwise[L]
@@ -130,6 +132,7 @@ class StepSection(Generic[L]):
     waiting: WaitingSlices | None = None
     segmented: SegmentedSteps | None = None
     changed: tuple[str, ...] = ()
+    points: PointSteps | None = None
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from polymat.errors import LangError
 from polymat.graph.circlesteps import SliceGroup
+from polymat.graph.lonepoints import takes_steps_by_points
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.slices import slices_of
@@ -34,11 +35,13 @@ def in_slices(
     sizes: Mapping[str, int],
     *,
     looped: Mapping[str, Collection[str]] = MappingProxyType({}),
+    points: bool = False,
 ) -> Pipeline:
     """Run recurrences slice by slice where that is predicted to take clearly less.
 
     looped: dimensions along which the user has said what loops some stages have, so that no slices are along
-    these.  Loops that leave a dimension out are those within a slice, and predicted as such.
+    these.  Loops that leave a dimension out are those within a slice, and predicted as such.  points: circles
+    whose points need no others are left for these to take all steps by themselves.
 
     before:  for each step: a(t, z, .), for every z
     after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own
@@ -46,7 +49,8 @@ def in_slices(
     changed, tried = pipeline, set[SliceGroup]()
     for names in _recurrences(pipeline):
         taken = {*changed.followed, *(name for group in changed.sliced for name, _ in group)}
-        if not taken & {*names}:
+        alone = points and looped.keys().isdisjoint(names) and takes_steps_by_points(changed, names)
+        if not alone and not taken & {*names}:
             found = [group for group in slices_of(changed, names) if group not in tried]
             tried |= {*found}
             free = [group for group in found if _is_free(changed, group, looped)]

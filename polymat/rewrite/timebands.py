@@ -16,6 +16,8 @@ from polymat.errors import LangError
 from polymat.graph.banded import Bandable, bandable, banded
 from polymat.graph.circlesteps import CircleSteps, circle_steps
 from polymat.graph.elimination import find_elimination
+from polymat.graph.followers import with_followers
+from polymat.graph.lonepoints import takes_steps_by_points
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.stepwise import StepSection, Stepwise
@@ -48,20 +50,24 @@ def in_bands(
     following: Following | None = None,
     *,
     untouched: Collection[str] = (),
+    points: bool = False,
 ) -> Pipeline:
     """Run recurrences in the way whose steps are predicted to take least: one by one, in bands, or following.
 
     Bands are for those whose last states alone are read.  following: without it no steps follow each other.
-    untouched: stages that stay as they are, since the user has said what loops they have.
+    untouched: stages that stay as they are, since the user has said what loops they have.  points: those
+    whose points need no others are left for these to take all steps by themselves.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
     after:   eight stages at a time, the first of which reads what the last of the band before came to; or the
              same, whose steps are to follow each other
     """
-    changed = pipeline
+    changed, joined = pipeline, _followers(pipeline)
     for names in _recurrences(pipeline):
-        steps = circle_steps(pipeline, names)
-        if steps is not None:
+        steps = None if joined & {*names} else circle_steps(pipeline, names)
+        if steps is not None and points and _by_points(changed, steps, untouched):
+            changed = _circled(changed, steps)
+        elif steps is not None:
             changed = _quickened(changed, steps, predict, following, untouched)
     return changed
 
@@ -101,6 +107,22 @@ def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
             yield stage.circle
         elif not stage.circle and stage.reads_itself and not stage.is_reduction and len(stage.dims) > 1:
             yield (stage.name,)
+
+
+def _by_points(pipeline: Pipeline, steps: CircleSteps, untouched: Collection[str]) -> bool:
+    """Whether the points of a recurrence take all steps by themselves."""
+    names = [member.name for member in steps.members]
+    return {*untouched}.isdisjoint(names) and takes_steps_by_points(_circled(pipeline, steps), names)
+
+
+def _followers(pipeline: Pipeline) -> set[str]:
+    """The recurrences that take the steps of a circle with it, which is what they run like."""
+    names = dict.fromkeys(stage.circle for stage in pipeline.stages if stage.circle)
+    found = [circle_steps(pipeline, each) for each in names]
+    known = [steps for steps in found if steps is not None]
+    together = with_followers(pipeline, known) if len(known) == len(found) else known
+    members = {member.name for steps in together for member in steps.members}
+    return members - {name for each in names for name in each}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -250,7 +250,9 @@ class Affine(ExtentOperators):
         for atom, coefficient in self.terms:
             sign = "-" if coefficient < 0 else "+"
             factor = "" if abs(coefficient) == 1 else f"{abs(coefficient)}*"
-            text += f" {sign} {factor}{atom}" if text else f"{'-' if sign == '-' else ''}{factor}{atom}"
+            divided = isinstance(atom, FloorDiv) and (factor or (sign == "-" and not text))
+            term = f"{factor}({atom})" if divided else f"{factor}{atom}"
+            text += f" {sign} {term}" if text else f"{'-' if sign == '-' else ''}{term}"
         if not text:
             return str(self.const)
         if self.const:

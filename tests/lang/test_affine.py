@@ -32,18 +32,21 @@ VALUES = {"N": 17, "M": -5, "i": 3, "j": 11}
         (N // 2, "(N)//2", 8),
         ((M - 1) // 4, "(M - 1)//4", -2),
         ((2 * N + 1) // 2, "N", 17),
-        (j % 4, "j - 4*(j)//4", 3),
-        (M % 3, "M - 3*(M)//3", 1),
+        (j % 4, "j - 4*((j)//4)", 3),
+        (M % 3, "M - 3*((M)//3)", 1),
         (Cast(Long, i) + 1, "i + 1", 4),
         (7, "7", 7),
         (0 * N, "0", 0),
-        (N // 2 * 2 - N, "2*(N)//2 - N", -1),
+        (N // 2 * 2 - N, "2*((N)//2) - N", -1),
+        (-(N // 2) + M, "-((N)//2) + M", -13),
+        (M - N // 2, "M - (N)//2", -13),
     ],
 )
 def test_expression_reads_as_affine(expr: Any, text: str, value: int) -> None:
     form = as_affine(expr, None)
     assert str(form) == text
     assert form.evaluate(VALUES) == value
+    assert eval(text, {}, VALUES) == value  # as Python reads it
 
 
 def test_order_is_no_part_of_equality() -> None:

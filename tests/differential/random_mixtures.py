@@ -139,7 +139,8 @@ def arrays(made: Mixture, sizes: dict[str, int], seed: int) -> dict[str, Any]:
         if each.dtype == pm.BFloat16:
             array = to_bfloat16(values.astype(np.float32))
         elif each.dtype.kind == "c":
-            array = (values + 1j * numbers.integers(low, high + 1, shape)).astype(each.dtype.dtype) / 2
+            other = numbers.integers(low, high + 1, shape)
+            array = (values // 2 + 1j * (other // 2)).astype(each.dtype.dtype)
         else:
             array = values.astype(each.dtype.dtype)
         found[each.name] = strided(array, rng)

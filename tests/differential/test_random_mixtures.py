@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from tests.differential.mixeddraw import Mixture
-from tests.differential.random_mixtures import STEPS, differences, mixture, random_options
+from tests.differential.random_mixtures import STEPS, arrays, differences, mixture, random_options
 
 PROGRAMS = 24
 KINDS = 200  # programs that are only drawn
@@ -31,6 +31,14 @@ def test_all_kinds_of_steps_are_drawn(seed: int) -> None:
     kinds = [text.split(":")[0] for made in drawn for text in made.text]
     assert min(kinds.count(name) for name, _ in STEPS) > 0.05 * KINDS
     assert np.mean([value.exact for made in drawn for value in made.outputs]) > 0.6
+
+
+def test_inputs_are_integers(seed: int) -> None:
+    """Of halves, which real parts would be, `Round` behind transforms may go either way."""
+    for number in range(seed, seed + 10):
+        found = arrays(mixture(number), {"K": 2, "M": 5, "N": 7}, number)
+        for array in (each for each in found.values() if each.dtype.kind == "c"):
+            assert np.array_equal(np.round(array), array)
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -113,6 +113,9 @@ def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Ste
         return schedule
     asked = job.request
     threads = asked.machine.team(asked.options.threads)
+    given, free = asked.options.schemes, job.without_schemes()
     return with_segmented_steps(
-        schedule, asked.machine, asked.estimates, threads, given=asked.options.schemes.keys()
+        *(schedule, asked.machine, asked.estimates, threads),
+        given=given,
+        usual=lambda pipeline, stages: free.decider(pipeline).settled(stages),
     )

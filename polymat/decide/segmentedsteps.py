@@ -6,8 +6,9 @@ point reads beside itself, loads what the step before has just stored, and store
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from polymat.graph.linesegments import computed, places, reads, segments_of, windows
@@ -19,8 +20,12 @@ from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
+from polymat.tilesize.schemetiles import says_any
+
+Usual = Callable[[Pipeline, tuple[str, ...]], Sequence[Plan]]
 
 STEPS = (2, 1)  # of a pass, the most that there are registers for
 SPARE_REGISTERS = 4  # for constants, and what a sum is made of
@@ -37,11 +42,13 @@ def with_segmented_steps(
     estimates: Mapping[str, int],
     threads: int,
     *,
-    given: Collection[str] = (),
+    given: Mapping[str, str] = MappingProxyType({}),
+    usual: Usual = lambda *_: (),
 ) -> Stepwise[Schedule]:
     """Let several steps of one dimension go in one pass, where that is predicted to be quicker.
 
-    given: stages whose loops the user says, which run so.
+    given: schemes of stages by the user.  usual: the plans of a group where there are none: steps run in the
+    loops of schemes where the first of these has others.
 
     before:  for each step: all of B, vector by vector, then all of A
     after:   for each two steps: in one loop a vector of B and of A, and of both again, of points far apart
@@ -49,7 +56,7 @@ def with_segmented_steps(
     held = {each.name: each for each in stepwise.held}
     sizes = assumed_sizes(stepwise.whole, estimates)
     sections = tuple(
-        _segmented(section, held, machine, sizes, threads, given) for section in stepwise.sections
+        _segmented(section, held, machine, sizes, threads, given, usual) for section in stepwise.sections
     )
     same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
     return stepwise if same else replace(stepwise, sections=sections)
@@ -61,7 +68,8 @@ def _segmented(
     machine: Machine,
     sizes: Mapping[str, int],
     threads: int,
-    given: Collection[str],
+    given: Mapping[str, str],
+    usual: Usual,
 ) -> StepSection[Any]:
     schedule = section.level
     together = section.waiting or section.skewed or section.points
@@ -70,9 +78,10 @@ def _segmented(
     if schedule.others or schedule.kept or schedule.folds:
         return section
     pipeline = schedule.grouping.pipeline
-    stages = [pipeline.stage(name) for plan in schedule.plans for name in plan.group.stages]
-    if not {*given}.isdisjoint(stage.name for stage in stages):
+    groups = [plan.group.stages for plan in schedule.plans]
+    if not all(_is_usual(pipeline, stages, given, usual) for stages in groups):
         return section
+    stages = [pipeline.stage(name) for group in groups for name in group]
     segments = segments_of(section, pipeline, stages, held)
     taken = None if segments is None else segmented_steps(segments, stages, machine)
     if taken is None:
@@ -83,6 +92,14 @@ def _segmented(
     if count < FEWEST_STEPS or _seconds(taken, pipeline, schedule, machine, here, count) > CLEARLY * alone:
         return section
     return replace(section, segmented=taken)
+
+
+def _is_usual(pipeline: Pipeline, stages: tuple[str, ...], given: Mapping[str, str], usual: Usual) -> bool:
+    """Whether schemes of the stages of a group, if there are any, are those that it has without."""
+    if given.keys().isdisjoint(stages):
+        return True
+    plans = usual(pipeline, stages)
+    return bool(plans) and all(says_any(plans[0], name, given.get(name)) for name in stages)
 
 
 def segmented_steps(

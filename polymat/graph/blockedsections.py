@@ -36,6 +36,14 @@ def in_blocks(
     return _Blocked(shared, blocks, sums, every, taken).section()
 
 
+def early_names(sums: Sequence[EarlySum], taken: Set[str]) -> dict[int, str]:
+    """The names of sums over finished blocks, by the identity of each."""
+    found: dict[int, str] = {}
+    for each in sums:
+        found[id(each)] = free_name(f"{each.stage.name}_before", {*taken, *found.values()})
+    return found
+
+
 class _Blocked:
     """The work of putting a section into blocks."""
 
@@ -49,7 +57,8 @@ class _Blocked:
         self.known = blocks.known.at_least_zero(
             [Affine.name(low) + (every - 1) - Affine.name(high) for low, high in ends]
         )
-        self.names = {id(each): self._free(f"{each.stage.name}_before") for each in sums}
+        self.names = early_names(sums, self.taken)
+        self.taken |= {*self.names.values()}
         self.sizes = tuple(size for size in shared.whole.sizes if size.name not in shared.steps)
 
     def _free(self, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from polymat.dataclass import dataclass
-from polymat.graph.blockedsections import in_blocks
+from polymat.graph.blockedsections import early_names, in_blocks
 from polymat.graph.blockedsums import EarlySum, find_blocks
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
@@ -39,7 +39,8 @@ class SumBlocks:
     """Decides about the sums in circles of a program.
 
     reassociates: sums of floating-point values may be added up in another order.  untouched: stages that
-    stay as they are, since the user has said what loops they have.
+    stay as they are, since the user has said what loops they have; but for circles of which they name a sum
+    over finished blocks, which asks for blocks.
     """
 
     machine: Machine
@@ -74,7 +75,7 @@ class SumBlocks:
         """A section in blocks, and why; None where it stays."""
         pipelines = [pipeline for pipeline, _ in shared.innermost()]
         stages = [stage for pipeline in pipelines for stage in pipeline.stages]
-        if self.untouched & {stage.name for stage in stages} or not any(map(self._may_split, stages)):
+        if not any(map(self._may_split, stages)):
             return None
         inside = (name for pipeline in (shared.whole, *pipelines) for name in names_taken(pipeline))
         taken = {*around, *shared.steps, *inside}
@@ -82,9 +83,12 @@ class SumBlocks:
         if found is None or not all(self._may_split(each.stage) for each in found[1]):
             return None
         blocks, sums = found
+        asked = not self.untouched.isdisjoint(early_names(sums, taken).values())
+        if not asked and self.untouched & {stage.name for stage in stages}:
+            return None
         every = SIDE if blocks.columns else STEPS
         seconds, alone = self._seconds(shared, blocks, sums, every, sizes)
-        if seconds >= CLEARLY * alone:
+        if seconds >= CLEARLY * alone and not asked:
             return None
         names = ", ".join(dict.fromkeys(each.stage.name for each in sums))
         by = f"{every} x {every}" if blocks.columns else str(every)

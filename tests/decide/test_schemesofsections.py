@@ -56,16 +56,30 @@ def plate() -> dict[str, Any]:
     return {"outputs": last}
 
 
+def of_kernel(name: str, build: str, *sizes: int) -> dict[str, Any]:
+    made = find_kernel(name).builds[build]()
+    estimates = dict(zip(made.sizes, sizes, strict=True))
+    return {"outputs": list(made.outputs), "inputs": list(made.inputs), "estimates": estimates}
+
+
 def columns_that_wait() -> dict[str, Any]:
     """Gram and Schmidt's process, whose columns wait for blocks of steps."""
-    made = find_kernel("gramschmidt").builds["sums"]()
-    sizes = dict(zip(made.sizes, (160, 240), strict=True))
-    return {"outputs": list(made.outputs), "inputs": list(made.inputs), "estimates": sizes}
+    return of_kernel("gramschmidt", "sums", 160, 240)
+
+
+def segments() -> dict[str, Any]:
+    """Steps along a line, several of which go in one pass over segments of it."""
+    return of_kernel("jacobi-1d", next(iter(find_kernel("jacobi-1d").builds)), 100, 400)
+
+
+def sums_in_blocks() -> dict[str, Any]:
+    """A table of largest sums, whose steps run in blocks."""
+    return of_kernel("nussinov", next(iter(find_kernel("nussinov").builds)), 500)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("machine", [NARROW, WIDE], ids=["narrow", "wide"])
-@pytest.mark.parametrize("program", [plate, columns_that_wait])
+@pytest.mark.parametrize("program", [plate, columns_that_wait, segments, sums_in_blocks])
 def test_steps_in_orders_of_their_own_are_taken_back(
     program: Callable[[], dict[str, Any]], machine: Machine, threads: int
 ) -> None:

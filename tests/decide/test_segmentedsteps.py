@@ -112,10 +112,12 @@ def test_stages_are_as_close_behind_each_other_as_they_read() -> None:
     assert len(found.segments.kept) == 2
 
 
-def test_the_option_and_schemes_leave_steps_as_they_are() -> None:
+def test_the_option_and_schemes_of_other_loops_leave_steps_as_they_are() -> None:
     assert segmented(means(), options=Options(skip=("segments",), threads=1)) == []
-    given = Options(scheme={"b_after_steps": "[Par(i), R(i), V(i)]"}, threads=1)
-    assert segmented(means(), options=given) == []
+    (by_default,) = segmented(means(), options=Options(threads=1))
+    for loops, found in (("[R(i), V(i)]", []), ("[Par(i), R(i), V(i)]", [by_default])):
+        given = Options(scheme={"b_after_steps": loops}, threads=1)
+        assert [each.places for each in segmented(means(), options=given)] == [each.places for each in found]
 
 
 def test_explanations_say_so() -> None:

@@ -237,7 +237,7 @@ def random_set(rng: Any) -> list[Any]:
     found: list[Any] = []
     for number in range(int(rng.integers(2, 6))):
         large = (A, square)[int(rng.integers(2))]
-        small = [x, B, D, turned, *(each for each in found if each.shape[0] == K)]
+        small = [x, B, D, turned, *(each for each in found if str(each.shape[0]) == K.name)]
         right = small[int(rng.integers(len(small)))]
         values = (large @ right, 2.0 * (large @ right), large @ (right / 3.0), pm.Max(large @ right, 0.25))
         found.append(values[int(rng.integers(4))].named(f"r{number}"))

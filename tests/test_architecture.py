@@ -24,7 +24,7 @@ TEXT_SUFFIXES = {".py", ".md", ".toml", ".c", ".h", ".yml", ".yaml", ".txt", ".c
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-LEAST_TESTED = 344  # modules with a file of tests of their own
+LEAST_TESTED = 347  # modules with a file of tests of their own
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 

@@ -39,7 +39,7 @@ DRAWN = 8  # choices of which the one that is predicted to be the best is tried
 AFRESH = 0.2  # of the choices begin with the default, not with the best so far
 FURTHER = 0.4  # of the steps have another one behind them
 MOST_FIRST = 12  # of the ways next to the default that are tried first
-MOST_DRAWS = 20  # times that choices are drawn in vain
+MOST_DRAWS = 20  # times that so many choices are drawn in vain
 
 
 class Space:
@@ -124,16 +124,17 @@ class Space:
         for choice in self.first if self.guided else ():
             if choice not in known:
                 return choice
-        for attempt in range(MOST_DRAWS):
+        each = DRAWN if self.guided else 1
+        for attempt in range(MOST_DRAWS * DRAWN // each):
             rng = Random(f"{self.seed} {number} {attempt}")
             drawn: dict[Selection, float] = {}
-            for _ in range(DRAWN if self.guided else 1):
+            for _ in range(each):
                 choice = self._stepped(self.default if rng.random() < AFRESH else best, rng)
                 seconds = self.price(choice)
                 if choice not in known and choice != self.default and seconds <= self._limit(choice):
                     drawn[choice] = seconds * exp(rng.gauss(0.0, DOUBT))
             if drawn:
-                return min(drawn, key=lambda each: drawn[each])
+                return min(drawn, key=drawn.__getitem__)
         return None
 
     @property

@@ -126,6 +126,20 @@ def test_schemes_are_not_tried_against_what_the_user_said(own: dict[str, Any]) -
     assert "schemes" not in space_of(asked).kinds
 
 
+def test_as_many_choices_are_drawn_without_predictions_as_with_them() -> None:
+    """A choice next to the default is drawn in vain more and more often."""
+    product = request((A @ B).named("T"), {M: 300})
+    counts = []
+    for guided in (True, False):
+        space = space_of(product)
+        space.guided = guided
+        found: list[Selection] = []
+        while len(found) < 40 and (choice := space.draw(len(found), space.default, found)) is not None:
+            found.append(choice)
+        counts.append(len(found))
+    assert counts == [40, 40]
+
+
 def test_what_does_not_fit_has_no_price() -> None:
     space = space_of(PROGRAMS["stencils"]())
     (group,) = space.default.groups

@@ -94,6 +94,16 @@ def last_of_block(
     return (Declare("const ptrdiff_t", name(steps.end), CCall(MIN_I64.function, (there, last))),)
 
 
+def runs_on(steps: Steps, name: str, low: CExpr, last: str) -> CExpr:
+    """Whether a step is to run: one of those that there are, if these are as many as they have to be."""
+    inside: CExpr = CBinary("<=", Id(name), Id(last))
+    count = CBinary("-", Id(last), low)
+    for sign, number in ((">=", steps.least), ("<", steps.below)):
+        if number:
+            inside = CBinary("&&", inside, CBinary(sign, count, Literal(str(number - 1))))
+    return inside
+
+
 def call(function: str, *arguments: CExpr) -> CExpr:
     """A call of a function by its name."""
     return CCall(function, arguments)

@@ -38,7 +38,7 @@ from polymat.codegen.nestshares import repeated
 from polymat.codegen.pointloops import PointLoops
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
-from polymat.codegen.sectionloops import last_of_block, times
+from polymat.codegen.sectionloops import last_of_block, runs_on, times
 from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
@@ -150,7 +150,7 @@ class StepwiseEntry:
         if section.points is not None:
             some = CBinary("&&", CBinary("<=", Id(start), Id(last)), fine)
             return [*limits, Declare("const ptrdiff_t", start, low), If(some, follow)]
-        goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
+        goes_on = CBinary("&&", runs_on(section.steps, name, low, last), fine)
         by = Literal(str(section.steps.every))
         loop = For(name, Id(start) if follow else low, goes_on, by, body)
         return [

@@ -15,7 +15,7 @@ from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placedreads import Element, SharedArrays
 from polymat.graph.stage import Accumulation, Stage, loads_of
-from polymat.graph.stepblocks import StepBlocks, step_blocks
+from polymat.graph.stepblocks import StepBlocks, at_its_step, one_row, step_blocks
 from polymat.graph.stepwise import ArrayView
 from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.expr import Binary, CastExpr, Const, Load, Parameter, Unary
@@ -32,12 +32,13 @@ JOINED = (Op.Sum, Op.Min, Op.Max)
 class EarlySum:
     """A part of a sum that a block computes before its points.
 
-    number: of the innermost pipeline.  stage, item: the sum.  term: what tells its terms apart, a form of the
-    dimensions; between: the terms that all results of a block have in finished blocks, by that form.
-    operands: the elements that it reads, by the loads.  ranges: of the dimensions that the stage has beside
-    the steps.
+    blocks: those that it belongs to.  number: of the innermost pipeline.  stage, item: the sum.  term: what
+    tells its terms apart, a form of the dimensions; between: the terms that all results of a block have in
+    finished blocks, by that form.  operands: the elements that it reads, by the loads.  ranges: of the
+    dimensions that the stage has beside the steps.
     """
 
+    blocks: StepBlocks
     number: int
     stage: Stage
     item: Accumulation
@@ -51,6 +52,13 @@ class EarlySum:
         """The dimension along which it is summed up."""
         return self.item.reduced_dims[0]
 
+    def taken(self, terms: Domain) -> Domain:
+        """Those of some terms of the sum that are in it."""
+        lows, highs = self.between
+        return terms.at_least_zero(
+            [*(self.term - form for form in lows), *(form - self.term for form in highs)]
+        )
+
 
 def find_blocks(shared: SharedArrays, taken: Set[str]) -> tuple[StepBlocks, tuple[EarlySum, ...]] | None:
     """The blocks of a section and the sums that have terms in finished ones; None where none has.
@@ -63,8 +71,22 @@ def find_blocks(shared: SharedArrays, taken: Set[str]) -> tuple[StepBlocks, tupl
             continue
         found = [*_sums(shared, blocks)]
         if found:
-            return blocks, tuple(found)
+            rows = [_of_a_row(shared, each, taken) for each in found] if blocks.columns else []
+            return blocks, (*found, *(each for each in rows if each is not None))
     return None
+
+
+def _of_a_row(shared: SharedArrays, each: EarlySum, taken: Set[str]) -> EarlySum | None:
+    """What a row of a block may sum up before its points, beside that which its block has."""
+    blocks = one_row(each.blocks, taken)
+    pipeline = [*shared.innermost()][each.number][0]
+    found = _early(shared, blocks, each.number, pipeline, each.stage, each.item, each.operands, beside=each)
+    if found is None:
+        return None
+    here = {blocks.rows[0]: Affine.name(blocks.steps[0])}
+    lows, highs = (tuple(form.substitute(here) for form in side) for side in found.between)
+    ranges = tuple((low.substitute(here), high.substitute(here)) for low, high in found.ranges)
+    return replace(found, blocks=at_its_step(blocks), between=(lows, highs), ranges=ranges)
 
 
 def _are_in_order(shared: SharedArrays, blocks: StepBlocks) -> bool:
@@ -146,16 +168,17 @@ def _early(
     stage: Stage,
     item: Accumulation,
     operands: Mapping[Load, Element],
+    beside: EarlySum | None = None,
 ) -> EarlySum | None:
-    """What of a sum lies in finished blocks for all results of a block."""
+    """What of a sum lies in finished blocks for all results of a block; beside: another part of it."""
     made = [*map(Affine.name, blocks.steps)]
     own = item.dims[:-1]
     terms = with_steps(item.domain.assume(pipeline.context), blocks.steps)
-    terms = blocks.inside(terms.with_params(blocks.names), made).assume(blocks.known)
+    terms = blocks.inside(terms.with_params(blocks.known.params), made).assume(blocks.known)
     results = terms.onto((*blocks.steps, *own))
-    if not is_full(results):
+    if beside is None and not is_full(results):
         return None
-    before = terms
+    before = terms if beside is None else terms.subtract(beside.taken(terms))
     for element in operands.values():
         if element.made:
             before = before.intersect(blocks.before(terms, element.made))
@@ -167,7 +190,7 @@ def _early(
         by_results.onto([dim]).limits(dim) or _range(blocks, bounds)
         for dim, bounds in zip(own, stage.box, strict=True)
     )
-    found = EarlySum(number, stage, item, term, ((), ()), operands, ranges)
+    found = EarlySum(blocks, number, stage, item, term, ((), ()), operands, ranges)
     if not _is_shared(blocks, found):
         return None
     between = common_interval(by_results, by_terms, _outside(shared, blocks, found))

@@ -35,14 +35,18 @@ def stage_over(stage: Stage, params: Sequence[str]) -> Stage:
     )
 
 
-def with_rest(stage: Stage, each: EarlySum, early: Load) -> Stage:
-    """A sum that begins with what is known of it, and adds the other terms."""
-    number = each.stage.accumulations.index(each.item)
-    item = stage.accumulations[number]
-    rest = tuple(_rest(item, each))
-    sums = (*stage.accumulations[:number], *rest, *stage.accumulations[number + 1 :])
+def with_rest(stage: Stage, known: Sequence[tuple[EarlySum, Load]]) -> Stage:
+    """A sum that begins with what is known of it, in one or several parts, and adds the other terms."""
+    if not known:
+        return stage
+    number = known[0][0].stage.accumulations.index(known[0][0].item)
+    item, parts = stage.accumulations[number], list(stage.parts)
     some = item.domain.onto(item.dims[:-1]).renamed(stage.dims)
-    parts = [part for old in stage.parts for part in _begun(stage, old, some, early)]
+    rest = [item]
+    for each, early in known:
+        rest = [piece for old in rest for piece in _rest(old, each)]
+        parts = [part for old in parts for part in _begun(stage, old, some, early)]
+    sums = (*stage.accumulations[:number], *rest, *stage.accumulations[number + 1 :])
     return replace(stage, parts=tuple(parts), accumulations=sums, op=stage.op if sums else None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from polymat.dataclass import dataclass
 from polymat.graph.circlesteps import circle_steps
@@ -33,7 +34,7 @@ class StepBlocks:
     @property
     def names(self) -> tuple[str, ...]:
         """The sizes that say where a block is."""
-        return (*self.rows, *self.columns)
+        return tuple(dict.fromkeys((*self.rows, *self.columns)))
 
     def column(self, made: Sequence[Affine]) -> Affine:
         """The column of a block of an inner step."""
@@ -54,6 +55,22 @@ class StepBlocks:
         lows = zip(self.places(made), (self.rows, self.columns), strict=False)
         parts = [domain.at_least_zero([Affine.name(ends[0]) - 1 - place]) for place, ends in lows]
         return parts[0] if len(parts) == 1 else parts[0].union(parts[1])
+
+
+def one_row(blocks: StepBlocks, taken: Set[str]) -> StepBlocks:
+    """The columns of a block in one of its rows, which has a name of its own."""
+    here = free_name(f"{blocks.steps[0]}_here", {*taken, *blocks.names, *blocks.steps})
+    low, high = map(Affine.name, blocks.rows)
+    known = blocks.known.with_params([here])
+    known = known.at_least_zero([Affine.name(here) - low, high - Affine.name(here)])
+    return replace(blocks, rows=(here, here), known=known)
+
+
+def at_its_step(blocks: StepBlocks) -> StepBlocks:
+    """The columns of a block in one of its rows, which is that of the step."""
+    step = blocks.steps[0]
+    known = at_values(blocks.known, {blocks.rows[0]: Affine.name(step)})
+    return replace(blocks, rows=(step, step), known=known)
 
 
 def step_blocks(shared: SharedArrays, skew: int, taken: Set[str]) -> StepBlocks | None:

@@ -77,6 +77,7 @@ class Steps:
 
     end: of steps that it takes in blocks, the name of the last one of a block, whose first one has `name`;
     "" where it takes one at a time.  every: how many a block has; WHOLE where one block has all of them.
+    least: how many steps there have to be, for any to run.  below: and how many not; 0 for any number.
     """
 
     name: str
@@ -84,11 +85,15 @@ class Steps:
     last: tuple[Affine, ...]
     end: str = ""
     every: int = 1
+    least: int = 0
+    below: int = 0
 
     def numbers(self, sizes: Mapping[str, int]) -> range:
         """The steps at some sizes, and numbers of steps around them; of blocks the first ones."""
         first = max(int(form.evaluate(sizes)) for form in self.first)
-        return range(first, min(int(form.evaluate(sizes)) for form in self.last) + 1, self.every)
+        end = min(int(form.evaluate(sizes)) for form in self.last) + 1
+        runs = end - first >= self.least and not 0 < self.below <= end - first
+        return range(first, end if runs else first, self.every)
 
     def at(self, step: int, sizes: Mapping[str, int]) -> dict[str, int]:
         """The sizes that the pipeline has at a step beside others."""
@@ -98,6 +103,11 @@ class Steps:
         return {self.name: step, self.end: max(min(step + self.every - 1, last), step)}
 
     def __str__(self) -> str:
+        limits = f", if these are {self.least} or more" if self.least else ""
+        limits += f", if these are fewer than {self.below}" if self.below else ""
+        return self._range() + limits
+
+    def _range(self) -> str:
         low, high = (_one("max", self.first), _one("min", self.last))
         if self.every == WHOLE:
             return f"{self.name} .. {self.end} = {low} .. {high}"

@@ -7,8 +7,9 @@ from dataclasses import replace
 from math import prod
 
 from polymat.dataclass import dataclass
-from polymat.graph.blockedsections import early_names, in_blocks
+from polymat.graph.blockedsections import in_blocks
 from polymat.graph.blockedsums import EarlySum, find_blocks
+from polymat.graph.earlysums import early_names
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placedreads import SharedArrays, shared_arrays
@@ -27,7 +28,8 @@ from polymat.tilesize.stagework import VECTOR_SHARE
 STEPS = 32  # of a block, where steps have one dimension
 SIDE = 64  # of a block of rows and columns
 PRODUCT_SHARE = 0.8  # of the peak that products of a block reach
-POINT_SECONDS = 2e-8  # of a point more in blocks, where steps have two dimensions: one sum is three parts
+FEWEST = 5  # blocks of outer steps, with fewer of which steps run one by one
+POINT_SECONDS = 2e-8  # of a point more in blocks, where steps have two dimensions: one sum is several parts
 BLOCK_SECONDS = 1e-6  # of a block: to say where its arrays are, to take memory, to choose loops
 WORD = 8  # bytes of an element that is loaded by itself: shorter ones take as long
 SAMPLES = 6  # steps of each dimension at which terms are counted
@@ -62,7 +64,7 @@ class SumBlocks:
         for section in stepwise.sections:
             shared = shared_arrays(section, held)
             found = None if shared is None else self._blocked(shared, around, sizes)
-            sections.append(section if found is None else found[0])
+            sections += [section] if found is None else _by_number(section, found[0])
             notes += [] if found is None else [found[1]]
         if not notes:
             return stepwise
@@ -112,9 +114,9 @@ class SumBlocks:
         """Of the sums in blocks, and point by point, both on one thread."""
         blocked = alone = 0.0
         for each in sums:
-            for steps, inside in _samples(shared, each, sizes):
+            for steps, inside in _samples(shared, each, sizes) if each.blocks is blocks else ():
                 *others, terms = counts_at(each.item.domain, inside)
-                results, late = steps * prod(others), min(terms, every / 2 * len(blocks.steps))
+                results, late = steps * prod(others), min(terms, every / 2)
                 early_term, late_term = self._terms(each, terms)
                 alone += results * terms * late_term
                 blocked += results * (late * late_term + (terms - late) * early_term)
@@ -136,6 +138,15 @@ class SumBlocks:
         level = next((level for level in (1, 2, 3) if lines <= machine.capacity(level)), MEMORY)
         moving = 0.0 if level == 1 else machine.line_bytes / machine.bandwidth(level)
         return early, max(computing, moving)
+
+
+def _by_number(section: StepSection[Pipeline], blocked: StepSection[Pipeline]) -> list[StepSection[Pipeline]]:
+    """Steps one by one where they are few, and else in blocks."""
+    assert section.steps is not None
+    assert blocked.steps is not None
+    least = FEWEST * blocked.steps.every
+    few, many = replace(section.steps, below=least), replace(blocked.steps, least=least)
+    return [replace(section, steps=few), replace(blocked, steps=many)]
 
 
 def _is_apart(indices: Sequence[Affine], reduced: str) -> bool:

@@ -69,6 +69,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sumblocks, "STEPS", side)
     monkeypatch.setattr(sumblocks, "SIDE", side)
     monkeypatch.setattr(sumblocks, "CLEARLY", 1e9)
+    monkeypatch.setattr(sumblocks, "FEWEST", 1)
 
 
 def drawn(number: int) -> tuple[Any, np.random.Generator]:

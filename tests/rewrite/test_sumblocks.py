@@ -57,6 +57,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sumblocks, "STEPS", 4)
     monkeypatch.setattr(sumblocks, "SIDE", 4)
     monkeypatch.setattr(sumblocks, "CLEARLY", 1e9)
+    monkeypatch.setattr(sumblocks, "FEWEST", 1)
 
 
 def sections_of(output: Any, *, reassociates: bool = True) -> tuple[Any, Any]:

@@ -204,15 +204,16 @@ def test_a_second_call_meets_no_new_page(fill: Compiled) -> None:
 
 @pytest.mark.skipif(CHECKED or not sys.platform.startswith("linux"), reason="others say nothing of it")
 def test_large_results_are_left_to_the_system_now_and_then(fill: Compiled) -> None:
-    T, seldom = size_of(24), []
+    T = size_of(24)
     where = address(fill(T=T))
     for _ in range(20):
-        assert lazily_freed(where) >= 24 * MIB
-        fill(T=T)  # told of a moment ago, unless another process holds this one up
-        seldom.append(lazily_freed(where))
         time.sleep(0.03)
+        begin = time.perf_counter()
         fill(T=T)
-    assert min(seldom) == 0
+        assert lazily_freed(where) >= 24 * MIB
+        fill(T=T)
+        if time.perf_counter() - begin < 0.015:  # unless another process held this one up
+            assert lazily_freed(where) == 0
 
 
 def test_children_have_memory_of_their_own(fill: Compiled) -> None:

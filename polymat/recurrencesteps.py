@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from polymat.codegen.planes import planes_in_place
 from polymat.decide.pointwisesteps import with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
@@ -43,9 +46,15 @@ def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     texts = ((name, alternatives(text)) for name, text in asked.options.schemes.items())
     given = {name: [scheme.dims for scheme in schemes_among(each)] for name, each in texts}
     looped = {name: frozenset.intersection(*each) for name, each in given.items() if each}
-    prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
+    single = Job(replace(asked, options=replace(asked.options, threads=1)))
+    predict, alone = (partial(_seconds_of, each) for each in (job, single))
+    prices = Prices(predict, asked.machine, asked.options, alone)
     sizes, points = assumed_sizes(pipeline, asked.estimates), "points" not in asked.options.skip
     return in_slices(pipeline, prices, sizes, looped=looped, points=points)
+
+
+def _seconds_of(job: Job, pipeline: Pipeline) -> float:
+    return job.decider(inline(pipeline, job)).prediction()[0]
 
 
 def block_sums(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:

@@ -43,7 +43,7 @@ Held = Mapping[str, HeldArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """Decides about the steps of a program.
+    """Decides about the steps of a program, within a slice that threads share for one thread.
 
     ways: the plans of a stage of a pipeline by itself.  predict: the seconds of a pipeline.
     given: schemes of stages by the user; steps that would have other loops are taken one by one.
@@ -67,7 +67,7 @@ class Waits:
         for section in stepwise.sections:
             level = section.level
             if isinstance(level, Stepwise):
-                inner = self.decided(level)
+                inner = (replace(self, threads=1) if section.independent else self).decided(level)
                 sections.append(section if inner is level else replace(section, level=inner))
                 continue
             slices = None if level.apart or level.others else slices_of_step(section, held)

@@ -93,33 +93,37 @@ def _quickest(
 
 
 class Prices:
-    """Predicted seconds of whole pipelines in sections."""
+    """Predicted seconds of whole pipelines in sections; alone: predicts for one thread, which has a slice."""
 
-    def __init__(self, predict: Predict, machine: Machine, options: Options) -> None:
+    def __init__(
+        self, predict: Predict, machine: Machine, options: Options, alone: Predict | None = None
+    ) -> None:
         self.predict = predict
+        self.alone = alone or predict
         self.machine = machine
         self.threads = machine.team(options.threads)
 
     def seconds(self, pipeline: Pipeline, sizes: Mapping[str, int]) -> float:
         """Of a pipeline, in sections where it has some; infinite where it cannot be split."""
         try:
-            return self._of(in_sections(pipeline), sizes)
+            return self._of(in_sections(pipeline), sizes, self.predict)
         except LangError:
             return inf
 
-    def _of(self, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int]) -> float:
+    def _of(self, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int], predict: Predict) -> float:
         if isinstance(level, Pipeline):
-            return self.predict(level)
+            return predict(level)
         total = 0.0
         for section in level.sections:
             if section.steps is None:
-                total += self._of(section.level, sizes)
+                total += self._of(section.level, sizes, predict)
                 continue
             numbers = section.steps.numbers(sizes)
             times = len(numbers)
             middle = {**sizes, **section.steps.at((numbers.start + numbers.stop - 1) // 2, sizes)}
-            one = CALL_SECONDS + self._of(section.level, middle)
-            if section.independent and self.threads > 1 and times > 1:
+            shared = section.independent and self.threads > 1 and times > 1
+            one = CALL_SECONDS + self._of(section.level, middle, self.alone if shared else predict)
+            if shared:
                 rounds = self._rounds(times, section.level, middle)
                 total += sharing_seconds(self.machine) + rounds * one
             else:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.npbench import find_program
 from benchmarks.polybench.gramschmidt import KERNEL
 from polymat.decide.waitingsteps import STEPS, Waits
 from polymat.driver import levels, request_for
 from polymat.graph.stepwise import StepSection, Stepwise
-from polymat.machine.known import HASWELL
+from polymat.machine.known import HASWELL, ZEN5
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.loops import LoopPlan
@@ -79,3 +80,27 @@ def test_rows_that_are_added_up_where_they_are_made_are_moved_once(monkeypatch: 
     apart, same = waits._seconds(pipeline, plans, 2, STEPS, sizes)
     assert same == steps
     assert 0.5 * apart < together < 0.95 * apart
+
+
+def test_slices_that_threads_share_are_planned_for_one_thread() -> None:
+    """Eliminations with pivots of many systems, of which each thread computes some by itself."""
+    program = find_program("contour_integral")
+    described = program.build()
+    waiting: dict[int, list[bool]] = {}
+    estimates = {size: program.sizes["S"][size.name] for size in described.sizes}
+    for threads in (1, 2):
+        asked = request_for(
+            list(described.outputs),
+            inputs=list(described.inputs),
+            constraints=described.constraints,
+            estimates=estimates,
+            options=Options(threads=threads),
+        )
+        machine = replace(ZEN5, cores=2)
+        level = next(level for name, level in levels(replace(asked, machine=machine)) if name == "waits")
+        assert isinstance(level, Stepwise)
+        shared = [section.level for section in level.sections if section.independent]
+        assert shared
+        inner = [each for outer in shared if isinstance(outer, Stepwise) for each in outer.sections]
+        waiting[threads] = [section.waiting is not None for section in inner]
+    assert waiting[2] == waiting[1]

@@ -1,4 +1,4 @@
-"""From a library to what the user calls."""
+"""From a library to what the user calls: the last step of compiling, also where that was cached."""
 
 from __future__ import annotations
 

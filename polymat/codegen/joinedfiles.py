@@ -1,4 +1,4 @@
-"""Several programs as parts of one file."""
+"""Several programs as parts of one file: one for each order of products, or for each section of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code generation hands to the runtime."""
+"""The level behind lowering: a C tree and its signature, which code generation hands to the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs of groups, each asked once."""
+"""Costs of groups by the function that a search is given, each asked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trivial partition."""
+"""Every stage as a group of its own: where fusion is switched off, and to compare with."""
 
 from __future__ import annotations
 

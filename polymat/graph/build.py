@@ -1,4 +1,4 @@
-"""From the user's outputs to a pipeline."""
+"""From the user's outputs to a pipeline: the first pass, whose result `verifypipeline` checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right-hand sides multiplied out into sums of monomials."""
+"""Right-hand sides multiplied out into sums of monomials, of which `product` makes terms for all matchers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Substitute point-wise stages into their readers."""
+"""Substitute point-wise stages into their readers: a rewrite of the pipeline, before it is partitioned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right-hand sides multiplied out into sums of products of array elements."""
+"""Products of array elements with a scale, weights and guards: what `expansion` makes of right-hand sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One name for everything in a pipeline."""
+"""One name for everything in a pipeline, given while it is built."""
 
 from __future__ import annotations
 

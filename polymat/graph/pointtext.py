@@ -1,4 +1,4 @@
-"""Points and sizes in messages."""
+"""Points and sizes in the messages of what verifies a pipeline."""
 
 from __future__ import annotations
 

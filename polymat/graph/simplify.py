@@ -1,4 +1,4 @@
-"""Common stages computed once."""
+"""Common stages computed once: behind building, and behind rewrites that make stages."""
 
 from __future__ import annotations
 

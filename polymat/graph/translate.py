@@ -1,4 +1,4 @@
-"""Copy the user's functions into frozen stages."""
+"""Copy the user's functions into frozen stages, with exact domains: the step of `build` for each of them."""
 
 from __future__ import annotations
 

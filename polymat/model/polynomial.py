@@ -1,4 +1,4 @@
-"""Polynomials in tile sizes, as small values."""
+"""Polynomials in tile sizes, as small values: footprints are these until sizes are chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References to arrays, as the cost models see them."""
+"""References to arrays, as the cost models see them: what a `LoopNest` has for each read and write."""
 
 from __future__ import annotations
 

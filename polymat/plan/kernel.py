@@ -1,4 +1,4 @@
-"""The plan of a contraction around register blocks."""
+"""The plan of a contraction around register blocks: by itself, in tiles, or within an epilogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plans of groups that a library computes."""
+"""The plans of groups that a library computes, or blocks of ours in the place of one."""
 
 from __future__ import annotations
 

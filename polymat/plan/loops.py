@@ -1,4 +1,4 @@
-"""The plan of a stage as loop nests."""
+"""The plan of a stage as loop nests, by itself or in tiles, and how much slower than vectors they are."""
 
 from __future__ import annotations
 

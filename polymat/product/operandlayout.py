@@ -1,4 +1,4 @@
-"""How the operands of a product lie in memory."""
+"""How the operands of a product lie in memory, for turned blocks and for pairs of complex numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums into computed places: which loop runs innermost."""
+"""Sums into computed places: which loop runs innermost, asked of their loops when candidates are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which results are written past the caches."""
+"""Which results are written past the caches: asked of each plan when candidates are made."""
 
 from __future__ import annotations
 

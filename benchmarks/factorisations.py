@@ -1,4 +1,4 @@
-"""Factorisations that no list of kernels has, as a user would write them: LDL' and Cholesky's with bands."""
+"""Recurrences that no list of kernels has, as users write them: factorisations, and tables of least costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,20 @@ from benchmarks.polybench.kernel import (
     variables,
 )
 from benchmarks.program import Program, between
-from polymat import Case, Condition, Double, Function, Int, Interval, Matrix, Op, Reduce, Reduction, Sqrt
+from polymat import (
+    Case,
+    Condition,
+    Double,
+    Function,
+    Int,
+    Interval,
+    Matrix,
+    Op,
+    Reduce,
+    Reduction,
+    Sqrt,
+    Vector,
+)
 
 PREFIX = "factors_"  # of the problems of tasks
 
@@ -91,6 +104,57 @@ def reference_banded(A: Array) -> Arrays:
     return {"L": factor[::-1].T.copy()}
 
 
+def build_chain() -> Description:
+    """Describe the least cost of multiplying matrices i to j of a chain; matrix i is p(i) x p(i + 1)."""
+    (N,) = sizes = parameters("N")
+    p = Vector(Double, "p", [N + 1])
+    i, j, k = variables("i j k")
+    spans = [upto(N), between(i, N - 1)]
+    best = Reduction(([i, j], spans), ([i, j, k], [*spans, between(i, j - 1)]), Double, "best")
+    cost = Function(([i, j], spans), Double, "cost")
+    best.defn = [Reduce(best(i, j), cost(i, k) + cost(k + 1, j) + p(i) * p(k + 1) * p(j + 1), Op.Min)]
+    cost.defn = [Case(Condition(i, "==", j), 0.0), Case(Condition(j, ">", i), best(i, j))]
+    return Description((cost,), (p,), sizes)
+
+
+def reference_chain(p: Array) -> Arrays:
+    """Solve with NumPy, the cuts of a chain at once."""
+    count = len(p) - 1
+    cost = np.zeros((count, count))
+    for i in range(count - 1, -1, -1):
+        for j in range(i + 1, count):
+            cuts = cost[i, i:j] + cost[i + 1 : j + 1, j] + p[i] * p[i + 1 : j + 1] * p[j + 1]
+            cost[i, j] = cuts.min()
+    return {"cost": cost}
+
+
+def build_tree() -> Description:
+    """Describe the least mean depth of search trees of keys i to j - 1, which weigh s(j) - s(i)."""
+    (N,) = sizes = parameters("N")
+    s = Vector(Double, "s", [N])
+    i, j, r = variables("i j r")
+    spans = [upto(N), between(i, N - 1)]
+    best = Reduction(([i, j], spans), ([i, j, r], [*spans, between(i, j - 1)]), Double, "best")
+    depth = Function(([i, j], spans), Double, "depth")
+    best.defn = [Reduce(best(i, j), depth(i, r) + depth(r + 1, j), Op.Min)]
+    depth.defn = [Case(Condition(i, "==", j), 0.0), Case(Condition(j, ">", i), best(i, j) + s(j) - s(i))]
+    return Description((depth,), (s,), sizes)
+
+
+def reference_tree(s: Array) -> Arrays:
+    """Solve with NumPy, the roots of a tree at once."""
+    depth = np.zeros((len(s), len(s)))
+    for i in range(len(s) - 1, -1, -1):
+        for j in range(i + 1, len(s)):
+            depth[i, j] = (depth[i, i:j] + depth[i + 1 : j + 1, j]).min() + s[j] - s[i]
+    return {"depth": depth}
+
+
+def cuts(sizes: Sizes) -> int:
+    """Count the places at which all parts of a row of things may be cut."""
+    return (sizes["N"] ** 3 - sizes["N"]) // 6
+
+
 LDLT = Program(
     name="ldlt",
     sizes=size_table("N", S=(1000,), M=(2000,), L=(4000,)),
@@ -115,7 +179,31 @@ BANDED = Program(
     points=lambda sizes: sizes["N"] * sizes["K"] * (sizes["K"] + 2),
     relative=True,
 )
-PROGRAMS = (LDLT, BANDED)
+CHAIN = Program(
+    name="matrix-chain",
+    sizes=size_table("N", S=(500,), M=(1000,), L=(2000,)),
+    build=build_chain,
+    inputs=lambda sizes, rng: {"p": rng.random(sizes["N"] + 1)},
+    reference=reference_chain,
+    operations=4,
+    traffic=0,
+    tolerance=1e-12,
+    points=cuts,
+    relative=True,
+)
+TREE = Program(
+    name="search-tree",
+    sizes=size_table("N", S=(500,), M=(1000,), L=(2000,)),
+    build=build_tree,
+    inputs=lambda sizes, rng: {"s": np.cumsum(rng.random(sizes["N"]))},
+    reference=reference_tree,
+    operations=2,
+    traffic=0,
+    tolerance=1e-12,
+    points=cuts,
+    relative=True,
+)
+PROGRAMS = (LDLT, BANDED, CHAIN, TREE)
 
 
 def find_program(name: str) -> Program:

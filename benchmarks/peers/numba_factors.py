@@ -1,4 +1,4 @@
-"""LDL' and Cholesky's factorisation with bands in Numba: the loops that they are."""
+"""LDL', Cholesky's factorisation with bands and tables of least costs in Numba: the loops that they are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,44 @@ def banded_cholesky(given):
     return L
 
 
-KERNELS = {"ldlt": ldlt, "banded-cholesky": banded_cholesky}
+@njit(fastmath=True, cache=True)
+def matrix_chain(p):
+    N = len(p) - 1
+    cost = np.zeros((N, N))
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1, N):
+            cost[i, j] = np.inf
+        for k in range(i, N - 1):  # rows of the table, so that they are vectors
+            factor, left = p[i] * p[k + 1], cost[i, k]
+            for j in range(k + 1, N):
+                cost[i, j] = min(cost[i, j], left + cost[k + 1, j] + factor * p[j + 1])
+    return cost
+
+
+@njit(fastmath=True, cache=True)
+def search_tree(s):
+    N = len(s)
+    depth = np.zeros((N, N))
+    for i in range(N - 1, -1, -1):
+        for j in range(i + 1, N):
+            depth[i, j] = np.inf
+        for r in range(i, N - 1):
+            if r > i:
+                depth[i, r] += s[r] - s[i]
+            left = depth[i, r]
+            for j in range(r + 1, N):
+                depth[i, j] = min(depth[i, j], left + depth[r + 1, j])
+        if i < N - 1:
+            depth[i, N - 1] += s[N - 1] - s[i]
+    return depth
+
+
+KERNELS = {
+    "ldlt": ldlt,
+    "banded-cholesky": banded_cholesky,
+    "matrix-chain": matrix_chain,
+    "search-tree": search_tree,
+}
 
 
 def prepare(task: Task) -> Prepared:

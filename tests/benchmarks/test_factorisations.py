@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cases import Judge, kernel_case
-from benchmarks.factorisations import BANDED, LDLT, PREFIX
+from benchmarks.factorisations import BANDED, CHAIN, LDLT, PREFIX, TREE
 from benchmarks.npbench import find_program
 from benchmarks.peers import c_npbench, lapack
 from benchmarks.polybench import find_kernel
@@ -28,8 +28,10 @@ def at(program: Program, sizes: Sizes) -> Program:
     [
         (LDLT, [{"N": size} for size in (0, 1, 2, 13, 33)]),
         (BANDED, [{"N": n, "K": k} for n, k in ((0, 2), (1, 0), (4, 0), (1, 3), (7, 3), (17, 16), (40, 5))]),
+        (CHAIN, [{"N": size} for size in (0, 1, 2, 13, 64, 65, 323, 324, 400)]),
+        (TREE, [{"N": size} for size in (0, 1, 2, 13, 64, 65, 325, 389)]),
     ],
-    ids=["ldlt", "banded"],
+    ids=["ldlt", "banded", "chain", "tree"],
 )
 def test_compiled_equals_lapack(program: Program, tried: list[Sizes], seed: int) -> None:
     compiled = program.build().compile("factors")

@@ -65,7 +65,10 @@ def build() -> Description:
         size = Abs(Real(system(z, i, column))) + Abs(Imag(system(z, i, column)))
         pivot.defn = [Case(Condition(i, ">=", column), Reduce(pivot(z), size, Op.ArgMax))]
         chosen = Clamp(pivot(z), column, R - 1)
-        head = system(z, chosen, j) / system(z, chosen, column)
+        scaled = mapped(
+            "scaled", (z, j), (Z, R + M), system(z, chosen, j) / system(z, chosen, column), Complex
+        )
+        head = scaled(z, j)
 
         def moved(at: Any) -> Any:
             return Select(Condition(i, "==", pivot(z)), system(z, column, at), system(z, i, at))

@@ -26,16 +26,18 @@ _TELL: dict[str, Callable[[Any, Any], bool]] = {
 
 @later.compared_extents.given
 def compared_extents(op: str, extent: Affine, other: Any) -> Any:
-    """Whether `extent op other`, of forms that differ by a number; else a condition, of what has a value.
+    """Whether `extent op other`, where forms tell it, and `==` whether they are the same; else a condition.
 
-    before:  A.shape[0] < A.shape[0] + 1;  A.shape[0] == 3
-    after:   True;  Condition(M, "==", 3)
+    before:  A.shape[0] < A.shape[0] + 1;  A.shape[0] == M;  A.shape[0] == 3
+    after:   True;  True;  Condition(M, "==", 3)
     """
     if isinstance(other, bool) or not isinstance(other, Affine | Expr | np.number | int | float):
         return NotImplemented
     if extent.is_constant and not isinstance(other, Affine | Expr):
         return _TELL[op](extent.const, other)
     form = affine_form(other) if isinstance(other, Expr) else other
+    if isinstance(form, Affine) and op in ("==", "!="):
+        return (extent == form) == (op == "==")
     if isinstance(form, Affine | int):
         difference = extent - form
         if difference.is_constant:

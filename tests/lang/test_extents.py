@@ -120,6 +120,8 @@ def test_extents_are_compared_where_their_forms_tell() -> None:
     assert (L == N, N == L, L - 1 == N - 1, L < N + 1, L > L, SHAPE == (L,)) == (
         *(True, True, True, True, False, True),
     )
+    M = pm.Parameter(Int, "M")
+    assert (L == M, L != M, M == L, L - 1 == N, L - 1 != N) == (False, True, False, False, True)
     assert L != "N"
     rows: Any = pm.Matrix(Double, "A", [3, N]).shape[0]
     assert (rows == 3, rows != 3, rows == 4, rows == np.int64(3), rows <= 3) == (

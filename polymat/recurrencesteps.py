@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from polymat.codegen.planes import planes_in_place
 from polymat.decide.pointwisesteps import with_lone_points
@@ -21,6 +22,8 @@ from polymat.rewrite.timebands import Followed, in_bands
 from polymat.steps import Job, inline
 from polymat.tilesize.namedgroups import alternatives, schemes_among
 
+CALLED = 5e-8  # seconds of a step beside its loops: a call within the library
+
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
@@ -34,10 +37,20 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         )
         return None if found is None else Followed(found.steps, found.seconds)
 
+    def predict(other: Pipeline) -> float:
+        return job.decider(other).prediction()[0]
+
+    def whole(stepwise: Stepwise[Pipeline]) -> float:
+        sizes, seconds = assumed_sizes(stepwise.whole, asked.estimates), 0.0
+        for section in stepwise.sections:
+            once = predict(section.level) if isinstance(section.level, Pipeline) else inf
+            seconds += once if section.steps is None else len(section.steps.numbers(sizes)) * (once + CALLED)
+        return seconds
+
     skips = "skews" in asked.options.skip
-    predict, follow = (lambda other: job.decider(other).prediction()[0]), None if skips else following
-    points = "points" not in asked.options.skip
-    return in_bands(pipeline, predict, follow, untouched=asked.options.schemes.keys(), points=points)
+    given, points = asked.options.schemes.keys(), "points" not in asked.options.skip
+    follow = None if skips else following
+    return in_bands(pipeline, predict, follow, whole, untouched=given, points=points)
 
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:

@@ -20,6 +20,7 @@ from polymat.graph.followers import with_followers
 from polymat.graph.lonepoints import takes_steps_by_points
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
+from polymat.graph.stage import Stage, loads_of
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.lang.affine import Affine
 
@@ -29,6 +30,7 @@ Predict = Callable[[Pipeline], float]
 SIZES = (4, 8)  # steps of a band that are tried
 MOST_STAGES = 16  # of a band
 CLEARLY = 0.8  # of the time of steps otherwise: bands have to be so much quicker, by prediction
+BRANCHES = 3.0  # times the prediction that loops take at least which tell points apart innermost
 GAIN = 1.25  # of it, below which steps follow each other: their loops pass over memory less often
 
 
@@ -44,10 +46,15 @@ Following = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], Followed | Non
 """What the steps of a section are predicted to take so; None where they may not."""
 
 
+Whole = Callable[[Stepwise[Pipeline]], float]
+"""The predicted seconds of all sections."""
+
+
 def in_bands(
     pipeline: Pipeline,
     predict: Predict,
     following: Following | None = None,
+    whole: Whole | None = None,
     *,
     untouched: Collection[str] = (),
     points: bool = False,
@@ -55,6 +62,8 @@ def in_bands(
     """Run recurrences in the way whose steps are predicted to take least: one by one, in bands, or following.
 
     Bands are for those whose last states alone are read.  following: without it no steps follow each other.
+    whole: without it a function that reads itself alone is a nest of loops, steps and all; with it, where
+    there is no other recurrence, it runs step by step where that is predicted to be quicker.
     untouched: stages that stay as they are, since the user has said what loops they have.  points: those
     whose points need no others are left for these to take all steps by themselves.
 
@@ -68,7 +77,7 @@ def in_bands(
         if steps is not None and points and _by_points(changed, steps, untouched):
             changed = _circled(changed, steps)
         elif steps is not None:
-            changed = _quickened(changed, steps, predict, following, untouched)
+            changed = _quickened(changed, steps, predict, following, whole, untouched)
     return changed
 
 
@@ -77,6 +86,7 @@ def _quickened(
     steps: CircleSteps,
     predict: Predict,
     following: Following | None,
+    whole: Whole | None,
     untouched: Collection[str],
 ) -> Pipeline:
     """The pipeline with one of its recurrences in the way that is quickest.
@@ -94,7 +104,9 @@ def _quickened(
     if follow is not None and (found is None or found.seconds >= CLEARLY * follow.seconds):
         return replace(circled, followed=(*pipeline.followed, *names))
     if found is None:
-        return pipeline
+        if whole is None or not {*untouched}.isdisjoint(names):
+            return pipeline
+        return circled if _is_quicker_stepwise(pipeline, circled, predict, whole) else pipeline
     seconds = f"{found.seconds:.3g} s a step, {found.alone:.3g} s one by one"
     note = f"{', '.join(names)} in bands of {found.size} steps: {seconds}"
     return replace(found.pipeline, notes=(*pipeline.notes, note))
@@ -183,18 +195,9 @@ def _follow(
     None where they do not, or would clearly be quicker one by one.  Not where they become products, many
     steps at a time, nor where a function that is no circle by itself cannot run in sections.
     """
-    if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
+    sections, stepped = _stepped(pipeline, names)
+    if sections is None:
         return None
-    try:
-        sections = in_sections(pipeline)
-    except LangError:
-        return None
-    if not isinstance(sections, Stepwise):
-        return None
-    own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]
-    made = {view.array for section in own for view in section.outputs}
-    going = [section for section in own if made & {view.array for view in section.inputs}]
-    stepped = [section for section in going if section.steps is not None]
     found = [following(section, sections) for section in stepped]
     known = [each for each in found if each is not None]
     if not known or len(known) < len(found):
@@ -202,6 +205,50 @@ def _follow(
     seconds = sum(each.seconds for each in known)
     alone = sum(predict(section.level) for section in stepped if isinstance(section.level, Pipeline))
     return Followed(min(each.steps for each in known), seconds) if seconds < GAIN * alone else None
+
+
+def _is_quicker_stepwise(pipeline: Pipeline, circled: Pipeline, predict: Predict, whole: Whole) -> bool:
+    """Whether the one function of a pipeline that reads itself is quicker step by step than as a nest."""
+    names = [name for each in _recurrences(pipeline) for name in each]
+    if len(names) != 1 or pipeline.stage(names[0]).circle or not _tells_apart(pipeline.stage(names[0])):
+        return False
+    return _stepwise(circled, names, whole) < BRANCHES * predict(pipeline)
+
+
+def _tells_apart(stage: Stage) -> bool:
+    """Whether a nest of all steps of a stencil asks at each point which part of a definition it has."""
+    own = [[e for e in loads_of(part) if e.source.name == stage.name] for part in stage.parts]
+    here = [Affine.name(dim) for dim in stage.dims]
+    apart = (i - at for loads in own for e in loads for i, at in zip(e.indices, here, strict=True))
+    return sum(map(bool, own)) > 1 and all(form.is_constant for form in apart)
+
+
+def _stepwise(pipeline: Pipeline, names: Sequence[str], whole: Whole) -> float:
+    """Seconds of a pipeline in sections; infinite where there are none, or a step is a recurrence itself."""
+    sections, stepped = _stepped(pipeline, names)
+    levels = [section.level for section in stepped]
+    if sections is None or not levels:
+        return inf
+    plain = all(isinstance(e, Pipeline) and not any(s.reads_itself for s in e.stages) for e in levels)
+    return whole(sections) if plain else inf
+
+
+def _stepped(
+    pipeline: Pipeline, names: Sequence[str]
+) -> tuple[Stepwise[Pipeline] | None, list[StepSection[Pipeline]]]:
+    """The sections of a pipeline, and those that take steps of a circle that go on with others."""
+    if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
+        return None, []
+    try:
+        sections = in_sections(pipeline)
+    except LangError:
+        return None, []
+    if not isinstance(sections, Stepwise):
+        return None, []
+    own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]
+    made = {view.array for section in own for view in section.outputs}
+    going = [section for section in own if made & {view.array for view in section.inputs}]
+    return sections, [section for section in going if section.steps is not None]
 
 
 def _body(pipeline: Pipeline, last: Affine, predict: Predict) -> float:

@@ -77,6 +77,17 @@ def far(dtype: Any = Double) -> Function:
     return last
 
 
+def alone(dtype: Any = Double) -> Function:
+    """One state, that reads itself alone."""
+    x = pm.Vector(dtype, "x", [N])
+
+    def step(u: Any) -> Function:
+        return changed("after", u, inside(2, 1), u(i) / 2.0 - (u(i - 2) - u(i + 1)) / 4.0, dtype)
+
+    last: Function = pm.iterate(step, x, steps=T)
+    return last
+
+
 def segmented(
     made: Function,
     machine: Machine = HASWELL,
@@ -92,7 +103,7 @@ def segmented(
 
 
 def test_steps_go_in_segments_where_vectors_would_be_shifted() -> None:
-    for make in (means, waves, far):
+    for make in (means, waves, far, alone):
         for machine in (HASWELL, SAPPHIRE_RAPIDS):
             (found,) = segmented(make(), machine)
             assert found.lanes == machine.vector_bits // 64
@@ -203,7 +214,7 @@ def check(made: Function, count: int, threads: int, dtype: Any, rng: np.random.G
 
 
 @pytest.mark.parametrize("dtype", [Double, Float])
-@pytest.mark.parametrize(("make", "count"), [(means, 2), (waves, 3), (far, 2)])
+@pytest.mark.parametrize(("make", "count"), [(means, 2), (waves, 3), (far, 2), (alone, 1)])
 def test_elements_are_those_of_steps_one_by_one(
     make: Callable[[Any], Function], count: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

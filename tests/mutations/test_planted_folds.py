@@ -49,6 +49,7 @@ def test_a_place_too_few_is_noticed(
 ) -> None:
     if name == "folds":  # where steps follow each other or are in bands, states are planes
         monkeypatch.setattr(timebands, "SIZES", ())
+        monkeypatch.setattr(timebands, "BRANCHES", 0.0)
         monkeypatch.setattr(skewedsteps, "LEAST_SHARE", 1e9)
     agrees("3 of T + 1")
     with (

@@ -53,6 +53,20 @@ def test_steps_follow_each_other_where_that_is_quickest() -> None:
     assert "u_4" in stages(banded)
 
 
+def test_one_function_runs_step_by_step_where_that_is_quicker() -> None:
+    pipeline = build([means()])
+
+    def taken(whole: float, **asked: Any) -> Pipeline:
+        return in_bands(pipeline, lambda each: float(len(each.stages)), None, lambda _: whole, **asked)
+
+    apart = taken(0.5)
+    assert apart is not pipeline
+    assert apart.stages[0].circle == ("u",)
+    assert apart.followed == ()
+    assert taken(1e6) is pipeline
+    assert taken(0.5, untouched=("u",)) is pipeline
+
+
 def test_stages_whose_loops_the_user_says_are_in_no_bands() -> None:
     pipeline = build([means()])
     assert in_bands(pipeline, lambda each: 1.0, untouched=("u",)) is pipeline

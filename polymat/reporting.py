@@ -16,6 +16,8 @@ from polymat.codegen.report import Report
 from polymat.decide.figures import Figures
 from polymat.decide.placedsections import placed_sections
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointsteps import PointSteps
+from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stepwise import Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.page.subject import StepwiseSubject, Subject
@@ -29,7 +31,10 @@ def told(scheduled: Level, last: Level) -> Level:
     """Plans as a report tells of them: with where states lie and how steps follow each other."""
     if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
         pairs = zip(scheduled.sections, last.sections, strict=True)
-        return last.with_levels([new.level if new.skewed or new.points else old.level for old, new in pairs])
+        told_anew = (SkewedSteps, PointSteps)
+        return last.with_levels(
+            [new.level if isinstance(new.together, told_anew) else old.level for old, new in pairs]
+        )
     return scheduled
 
 

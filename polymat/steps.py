@@ -266,17 +266,11 @@ def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, cl
 
 def _lower_section(section: StepSection[Schedule], job: Job) -> Program:
     """The program of a section, with what computes some rows, points or steps where these go together."""
-    together = section.skewed or section.segmented or section.points
+    together = section.together
     if together is None or not isinstance(section.level, Schedule):
         return lower_schedule(section.level, job, within=True)
-    asked, order = job.request, None if section.skewed is None else section.skewed.order
-    return lower(
-        *(section.level, asked.name, asked.options),
-        within=True,
-        rows=order,
-        segmented=section.segmented,
-        points=section.points,
-    )
+    asked = job.request
+    return lower(section.level, asked.name, asked.options, within=True, together=together)
 
 
 def render_program(program: Program, _: Job) -> CSource:

@@ -107,13 +107,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             names = section.changed or names
             taken = "take steps together" if len(names) > 1 else "takes steps"
             yield f"{', '.join(names)} {taken}: {section.steps}"
-            if section.skewed is not None:
-                yield str(section.skewed)
-            if section.segmented is not None:
-                yield str(section.segmented)
-            if section.waiting is not None:
-                yield str(section.waiting)
-            if section.points is not None:
-                yield str(section.points)
+            if section.together is not None:
+                yield str(section.together)
             if isinstance(level, Stepwise):
                 yield from _section_notes(level)

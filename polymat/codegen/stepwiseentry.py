@@ -35,15 +35,13 @@ from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
 from polymat.codegen.loops.work import times_extents
 from polymat.codegen.memory.pads import place
 from polymat.codegen.nestshares import repeated
-from polymat.codegen.pointloops import PointLoops
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.sectionloops import last_of_block, runs_on, times
-from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.sharedslices import SharedSlices
-from polymat.codegen.skewedloops import SkewedLoops
+from polymat.codegen.togetherloops import loops_together
 from polymat.codegen.valuechecks import ValueChecks, alone
-from polymat.codegen.waitingloops import WaitingLoops
+from polymat.graph.pointsteps import PointSteps
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
 
@@ -147,7 +145,7 @@ class StepwiseEntry:
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
         follow = self._together(number, section, last)
         limits = Declare("const ptrdiff_t", last, high), note
-        if section.points is not None:
+        if isinstance(section.together, PointSteps):
             some = CBinary("&&", CBinary("<=", Id(start), Id(last)), fine)
             return [*limits, Declare("const ptrdiff_t", start, low), If(some, follow)]
         goes_on = CBinary("&&", runs_on(section.steps, name, low, last), fine)
@@ -160,20 +158,12 @@ class StepwiseEntry:
         ]
 
     def _together(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
-        """Take steps that follow each other over rows, that slices wait for, in segments, or by points."""
+        """Take those steps that run together, if any do."""
         assert section.steps is not None
         step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
         given, here = self._given(section), self._here(section)
         parts = (number, step, start, last, given, here, self._form, self.needs, self.team)
-        if section.waiting is not None:
-            return WaitingLoops(*parts, section.waiting).statements()
-        if section.points is not None:
-            return PointLoops(*parts, section.points, len(section.inputs), len(section.outputs)).statements()
-        if section.skewed is not None:
-            return SkewedLoops(*parts, section.skewed).statements()
-        if section.segmented is not None:
-            return in_segments(*parts[:6])
-        return ()
+        return loops_together(section, parts)
 
     def _limits(self, section: StepSection[Program]) -> tuple[CExpr, CExpr]:
         """The first and the last step of a section."""

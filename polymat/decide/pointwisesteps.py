@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from polymat.decide.followprices import FollowedCosts, telling_of_following
+from polymat.decide.opensteps import open_schedule
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
@@ -36,11 +37,9 @@ def with_lone_points(
     after:   for each block of points: all steps
     """
     sizes = assumed_sizes(stepwise.whole, estimates)
-    sections = tuple(
-        _pointwise(section, stepwise, machine, sizes, threads, given) for section in stepwise.sections
+    return stepwise.with_sections(
+        lambda section: _pointwise(section, stepwise, machine, sizes, threads, given)
     )
-    same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
-    return stepwise if same else replace(stepwise, sections=sections)
 
 
 def _pointwise(
@@ -51,10 +50,8 @@ def _pointwise(
     threads: int,
     given: Mapping[str, str],
 ) -> StepSection[Schedule]:
-    schedule = section.level
-    if section.steps is None or section.independent or section.waiting is not None:
-        return section
-    if not isinstance(schedule, Schedule) or schedule.others or schedule.kept or schedule.folds:
+    schedule = open_schedule(section)
+    if schedule is None or section.steps is None:
         return section
     pipeline = schedule.grouping.pipeline
     if any(stage.name in given for stage in pipeline.stages):
@@ -65,7 +62,7 @@ def _pointwise(
     count = max(len(section.steps.numbers({**sizes, section.steps.name: 0})), 1)
     costs = _costs(schedule, machine, {**sizes, section.steps.name: 0}, count, threads)
     telling = telling_of_following(schedule.telling, FollowedCosts(count, costs))
-    return replace(section, level=replace(schedule, telling=telling), points=found)
+    return replace(section, level=replace(schedule, telling=telling), together=found)
 
 
 def _costs(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from polymat.decide.opensteps import open_schedule
 from polymat.graph.linesegments import computed, places, reads, segments_of, windows
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
@@ -55,11 +56,9 @@ def with_segmented_steps(
     """
     held = {each.name: each for each in stepwise.held}
     sizes = assumed_sizes(stepwise.whole, estimates)
-    sections = tuple(
-        _segmented(section, held, machine, sizes, threads, given, usual) for section in stepwise.sections
+    return stepwise.with_sections(
+        lambda section: _segmented(section, held, machine, sizes, threads, given, usual)
     )
-    same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
-    return stepwise if same else replace(stepwise, sections=sections)
 
 
 def _segmented(
@@ -71,11 +70,8 @@ def _segmented(
     given: Mapping[str, str],
     usual: Usual,
 ) -> StepSection[Any]:
-    schedule = section.level
-    together = section.waiting or section.skewed or section.points
-    if section.steps is None or not isinstance(schedule, Schedule) or together:
-        return section
-    if schedule.others or schedule.kept or schedule.folds:
+    schedule = open_schedule(section)
+    if schedule is None or section.steps is None:
         return section
     pipeline = schedule.grouping.pipeline
     groups = [plan.group.stages for plan in schedule.plans]
@@ -91,7 +87,7 @@ def _segmented(
     alone = _alone(pipeline, schedule, machine, here, threads)
     if count < FEWEST_STEPS or _seconds(taken, pipeline, schedule, machine, here, count) > CLEARLY * alone:
         return section
-    return replace(section, segmented=taken)
+    return replace(section, together=taken)
 
 
 def _is_usual(pipeline: Pipeline, stages: tuple[str, ...], given: Mapping[str, str], usual: Usual) -> bool:

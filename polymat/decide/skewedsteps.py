@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from polymat.decide.followprices import FollowedCosts, followed_costs, telling_of_following
+from polymat.decide.opensteps import open_schedule
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps, Skews
 from polymat.graph.skews import skews_of
@@ -136,9 +137,7 @@ def with_skewed_steps(
     """
     held = {each.name: each for each in stepwise.held}
     sizes = assumed_sizes(stepwise.whole, estimates)
-    sections = tuple(_skewed(section, held, machine, sizes, threads, given) for section in stepwise.sections)
-    same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
-    return stepwise if same else replace(stepwise, sections=sections)
+    return stepwise.with_sections(lambda section: _skewed(section, held, machine, sizes, threads, given))
 
 
 def _skewed(
@@ -149,11 +148,8 @@ def _skewed(
     threads: int,
     given: Mapping[str, str],
 ) -> StepSection[Schedule]:
-    schedule = section.level
-    together = section.waiting or section.points
-    if section.steps is None or not isinstance(schedule, Schedule) or together is not None:
-        return section
-    if not schedule.grouping.pipeline.apart:
+    schedule = open_schedule(section)
+    if schedule is None or section.steps is None or not schedule.grouping.pipeline.apart:
         return section
     order = _order(section, schedule, held)
     if order is None:
@@ -169,7 +165,8 @@ def _skewed(
     costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
     team = team_cost(machine, paces(pipeline, plans, machine, here, Home.of(pipeline, machine, here)))
-    return replace(section, level=replace(schedule, plans=plans, team=team, telling=telling), skewed=skewed)
+    level = replace(schedule, plans=plans, team=team, telling=telling)
+    return replace(section, level=level, together=skewed)
 
 
 def _has_same_loops(plan: Plan, other: LoopPlan, given: str | None) -> bool:

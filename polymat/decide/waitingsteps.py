@@ -93,9 +93,9 @@ class Waits:
 
     def _pays(self, before: Pipeline, section: StepSection[Pipeline], whole: Pipeline) -> bool:
         """Whether all slices are predicted to take clearly less in blocks of steps."""
-        level, waiting = section.level, section.waiting
+        level, waiting = section.level, section.together
         assert isinstance(level, Pipeline)
-        assert waiting is not None
+        assert isinstance(waiting, WaitingSlices)
         assert section.steps is not None
         sizes = assumed_sizes(level, self.estimates)
         lows, highs = waiting.span
@@ -183,7 +183,7 @@ def _waiting(
         room=int(ROOM_SHARE * machine.l1_bytes),
         least=int(LEAST_SHARE * machine.l1_bytes),
     )
-    return replace(section, level=alone, outputs=tuple(views.values()), waiting=waiting), changed
+    return replace(section, level=alone, outputs=tuple(views.values()), together=waiting), changed
 
 
 def _in_lines(slices: Slices, size: int, machine: Machine) -> Slices:

@@ -22,6 +22,8 @@ from polymat.lang.types import ScalarType
 L = TypeVar("L")
 ONE = Affine((), 1)
 WHOLE = 1 << 40  # steps of a block that has all there are
+Together = WaitingSlices | PointSteps | SkewedSteps | SegmentedSteps
+"""How several steps of a section run together, in the order in which the passes that find them ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,24 +127,18 @@ def _one(word: str, forms: tuple[Affine, ...]) -> str:
 class StepSection(Generic[L]):
     """One of the pipelines, with where its inputs and outputs lie.
 
-    steps: at which it runs, None for once.  skewed: how they follow each other over their rows; None where
-    each runs by itself.  independent: whether no step needs another one, so that threads share them out.
-    waiting: the slices that wait for blocks of steps; None where each step goes through all of them.
-    segmented: how several steps go in one pass over segments of the arrays; None where they do not.
+    steps: at which it runs, None for once.  together: how several of them run; None where each runs by
+    itself.  independent: whether no step needs another one, so that threads share them out.
     changed: the arrays among its inputs that it changes, where it is given all that it writes like that.
-    points: how each point takes all steps before others do; None where it does not.
     """
 
     level: L | Stepwise[L]
     inputs: tuple[ArrayView, ...]
     outputs: tuple[ArrayView, ...]
     steps: Steps | None = None
-    skewed: SkewedSteps | None = None
+    together: Together | None = None
     independent: bool = False
-    waiting: WaitingSlices | None = None
-    segmented: SegmentedSteps | None = None
     changed: tuple[str, ...] = ()
-    points: PointSteps | None = None
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""
@@ -180,11 +176,18 @@ class Stepwise(Generic[L]):
             return self
         return replace(self, sections=tuple(replace(section, level=level) for section, level in pairs))
 
+    def with_sections(self, change: Callable[[StepSection[L]], StepSection[L]]) -> Stepwise[L]:
+        """Change every section by itself; this one where none changes."""
+        sections = tuple(map(change, self.sections))
+        if all(new is old for new, old in zip(sections, self.sections, strict=True)):
+            return self
+        return replace(self, sections=sections)
+
     def __str__(self) -> str:
         lines = [f"{held_text(held)}" for held in self.held]
         for number, section in enumerate(self.sections, 1):
             lines += ["", f"section {number}: {section_text(section)}", "", str(section.level)]
-            lines += [] if section.segmented is None else [str(section.segmented)]
+            lines += [] if section.together is None else [str(section.together)]
         return "\n".join(lines)
 
 

@@ -99,7 +99,7 @@ def segmented(
     level = next(each for name, each in levels(replace(request, machine=machine)) if name == "segments")
     if not isinstance(level, Stepwise):
         return []
-    return [section.segmented for section in level.sections if section.segmented is not None]
+    return [each.together for each in level.sections if isinstance(each.together, SegmentedSteps)]
 
 
 def test_steps_go_in_segments_where_vectors_would_be_shifted() -> None:

@@ -144,7 +144,7 @@ def skewed(
         if name == "skews":
             if not isinstance(level, Stepwise):
                 return []
-            return [section.skewed for section in level.sections if section.skewed is not None]
+            return [each.together for each in level.sections if isinstance(each.together, SkewedSteps)]
     raise AssertionError("there is no such pass")
 
 
@@ -162,7 +162,8 @@ def test_steps_stay_as_far_behind_as_rows_need_each_other() -> None:
 def test_steps_follow_each_other_in_the_loops_that_a_scheme_says_alone() -> None:
     level = dict(levels(request_for(fields())))["skews"]
     assert isinstance(level, Stepwise)
-    found = [each for section in level.sections if section.skewed is not None for each in section.flat()]
+    together = [section for section in level.sections if section.together is not None]
+    found = [each for section in together for each in section.flat()]
     plans = [plan for each in found for plan in each.plans]
     schemes = {name: str(scheme) for plan in plans for name, scheme in schemes_of(plan).items()}
     assert {*schemes} == {*"efh"}
@@ -216,7 +217,7 @@ def test_what_has_no_loops_over_rows_keeps_its_bands(
         if name == "skews":
             assert isinstance(level, Stepwise)
             for section in level.sections:
-                assert section.skewed is None
+                assert section.together is None
                 assert isinstance(section.level, Schedule)
                 assert not section.level.grouping.pipeline.apart
 

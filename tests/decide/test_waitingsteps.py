@@ -12,6 +12,7 @@ from benchmarks.polybench.gramschmidt import KERNEL
 from polymat.decide.waitingsteps import STEPS, Waits
 from polymat.driver import levels, request_for
 from polymat.graph.stepwise import StepSection, Stepwise
+from polymat.graph.waited import WaitingSlices
 from polymat.machine.known import HASWELL, ZEN5
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
@@ -31,14 +32,15 @@ def planned(sizes: tuple[int, int], **options: Any) -> tuple[Stepwise[Schedule],
     machine = replace(HASWELL, cores=2)
     level = next(level for name, level in levels(replace(asked, machine=machine)) if name == "skews")
     assert isinstance(level, Stepwise)
-    return level, [section for section in level.sections if section.waiting is not None]
+    return level, [section for section in level.sections if isinstance(section.together, WaitingSlices)]
 
 
 def test_columns_of_gramschmidt_wait_where_they_leave_the_first_level() -> None:
     level, (section,) = planned((160, 240))
-    assert section.waiting is not None
-    assert section.waiting.slices.stages == (("a", 1), ("products", 0))
-    assert section.waiting.slices.wide == 16  # doubles in two lines
+    waiting = section.together
+    assert isinstance(waiting, WaitingSlices)
+    assert waiting.slices.stages == (("a", 1), ("products", 0))
+    assert waiting.slices.wide == 16  # doubles in two lines
     assert planned((20, 30))[1] == []
     assert planned((160, 240), skip=("waits",))[1] == []
     norms = next(held for held in level.held if held.name == "square")
@@ -102,5 +104,5 @@ def test_slices_that_threads_share_are_planned_for_one_thread() -> None:
         shared = [section.level for section in level.sections if section.independent]
         assert shared
         inner = [each for outer in shared if isinstance(outer, Stepwise) for each in outer.sections]
-        waiting[threads] = [section.waiting is not None for section in inner]
+        waiting[threads] = [isinstance(section.together, WaitingSlices) for section in inner]
     assert waiting[2] == waiting[1]

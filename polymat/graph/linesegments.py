@@ -19,6 +19,7 @@ from polymat.graph.stepwise import ONE, HeldArray, StepSection
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.traverse import walk
+from polymat.poly.domain import Domain
 
 # Of a state: it changes in place, or each step makes that of the step after next.
 PLANES = (ONE, Affine((), 2))
@@ -50,7 +51,7 @@ def segments_of(
             return None
     extents = {array.name: array.extents for array in pipeline.inputs}
     extents |= {stage.name: stage.extents for stage in stages}
-    found = [_span(stage, before, step) for stage in stages]
+    found = [_span(stage, before, step, pipeline.context) for stage in stages]
     known = [span for span in found if span is not None]
     if len(known) < len(found) or not all((low - known[0][0]).is_constant for low, _ in known):
         return None
@@ -84,14 +85,22 @@ def _stays(part: Part, stage: Stage, before: Mapping[str, str]) -> bool:
             return False
 
 
-def _span(stage: Stage, before: Mapping[str, str], step: Affine) -> tuple[Affine, Affine] | None:
-    """The first and the last point that a stage computes, by the one part that is arithmetic on vectors."""
+def _span(
+    stage: Stage, before: Mapping[str, str], step: Affine, context: Domain
+) -> tuple[Affine, Affine] | None:
+    """The first and the last point that a stage computes, by the one part that is arithmetic on vectors.
+
+    Those between are computed at all sizes and steps of the context.
+    """
     parts = [part for part in stage.parts if not _stays(part, stage, before)]
     if len(parts) != 1:
         return None
     (part,) = parts
     limits = part.domain.limits(stage.dims[0])
     if limits is None or any({*step.names()} & {*form.names()} for form in limits):
+        return None
+    between = Domain.box(part.domain.params, stage.dims, [limits]).intersect(stage.domain)
+    if not between.assume(context).is_subset(part.domain):
         return None
     nodes = [*walk(part.expr)]
     if not all(_has_vectors(node, stage) for node in nodes):

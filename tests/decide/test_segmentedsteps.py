@@ -177,7 +177,13 @@ def chosen() -> Function:
     return both(lambda u: changed("after", u, inside(1, 1), pm.Max(u(i - 1), u(i + 1))))
 
 
-@pytest.mark.parametrize("make", [moved, bordered, chosen])
+def at_some_sizes() -> Function:
+    """That change for some sizes alone, of which the points between the first and the last say nothing."""
+    large = Condition(Parameter(Int, "M"), ">=", 3)
+    return both(lambda u: changed("after", u, inside(1, 1) & large, u(i - 1) + u(i + 1)))
+
+
+@pytest.mark.parametrize("make", [moved, bordered, chosen, at_some_sizes])
 def test_other_steps_run_one_by_one(make: Callable[[], Function], monkeypatch: pytest.MonkeyPatch) -> None:
     anyway(monkeypatch)
     assert segmented(make()) == []

@@ -28,11 +28,10 @@ CALLED = 5e-8  # seconds of a step beside its loops: a call within the library
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
     asked = job.request
-    threads = asked.machine.team(asked.options.threads)
 
     def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
         found = followed(
-            *(section, stepwise, asked.machine, asked.estimates, threads),
+            *(section, stepwise, asked.machine, asked.estimates, job.threads),
             lambda kept: job.decider(kept).schedule(separate(kept)),
         )
         return None if found is None else Followed(found.steps, found.seconds)
@@ -87,11 +86,11 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Step
     if not isinstance(kept, Stepwise):
         return kept
     asked = job.request
-    threads, free = asked.machine.team(asked.options.threads), job.without_schemes()
+    free = job.without_schemes()
     waits = Waits(
         asked.machine,
         asked.estimates,
-        threads,
+        job.threads,
         lambda pipeline, stage: free.decider(pipeline).ways((stage,)),
         lambda pipeline: free.decider(pipeline).prediction()[0],
         asked.options.schemes,
@@ -114,9 +113,8 @@ def lone_points(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule |
     if not isinstance(schedule, Stepwise):
         return schedule
     asked = job.request
-    threads = asked.machine.team(asked.options.threads)
     given = asked.options.schemes
-    return with_lone_points(schedule, asked.machine, asked.estimates, threads, given=given)
+    return with_lone_points(schedule, asked.machine, asked.estimates, job.threads, given=given)
 
 
 def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
@@ -124,9 +122,8 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
     if not isinstance(schedule, Stepwise):
         return schedule
     asked = job.request
-    threads = asked.machine.team(asked.options.threads)
     given = asked.options.schemes
-    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads, given=given)
+    return with_skewed_steps(schedule, asked.machine, asked.estimates, job.threads, given=given)
 
 
 def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
@@ -134,10 +131,9 @@ def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Ste
     if not isinstance(schedule, Stepwise):
         return schedule
     asked = job.request
-    threads = asked.machine.team(asked.options.threads)
     given, free = asked.options.schemes, job.without_schemes()
     return with_segmented_steps(
-        *(schedule, asked.machine, asked.estimates, threads),
+        *(schedule, asked.machine, asked.estimates, job.threads),
         given=given,
         usual=lambda pipeline, stages: free.decider(pipeline).settled(stages),
     )

@@ -65,6 +65,11 @@ class Job:
         """The decider of a pipeline, the same for fusion and for what follows."""
         return self.ways(pipeline).decider
 
+    @property
+    def threads(self) -> int:
+        """The threads that a call may have at most."""
+        return self.request.machine.team(self.request.options.threads)
+
     def without_schemes(self) -> Job:
         """This compilation where nobody says what loops stages have."""
         options = self.request.options

@@ -10,7 +10,7 @@ from polymat.codegen.explain import make_report, total
 from polymat.codegen.memory.storage import buffers
 from polymat.codegen.report import GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 
@@ -95,8 +95,20 @@ def _placed(group: GroupReport, section: StepSection[Schedule], held: Mapping[st
         for name, each in there.items()
         if each.is_folded and name in storage
     }
-    when = "" if section.steps is None else f"; once a step, {section.steps}"
+    when = "" if section.steps is None else f"; {_when(section.steps)}, {section.steps}"
     return replace(group, storage=storage, folds={**group.folds, **folds}, reason=f"{group.reason}{when}")
+
+
+def _when(steps: Steps) -> str:
+    """How often what runs at some steps does."""
+    return "all at once" if steps.is_whole else "once a step"
+
+
+def _taken(steps: Steps, count: int) -> str:
+    """What so many stages do at some steps."""
+    if steps.is_whole:
+        return "take all at once" if count > 1 else "takes all at once"
+    return "take steps together" if count > 1 else "takes steps"
 
 
 def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
@@ -105,8 +117,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             level = section.level
             names = level.whole.outputs if isinstance(level, Stepwise) else level.grouping.pipeline.outputs
             names = section.changed or names
-            taken = "take steps together" if len(names) > 1 else "takes steps"
-            yield f"{', '.join(names)} {taken}: {section.steps}"
+            yield f"{', '.join(names)} {_taken(section.steps, len(names))}: {section.steps}"
             if section.together is not None:
                 yield str(section.together)
             if isinstance(level, Stepwise):

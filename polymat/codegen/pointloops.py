@@ -32,7 +32,7 @@ from polymat.graph.pointsteps import PointSteps
 PIECES_PER_THREAD = 16  # of points, some of which leave off long before others
 ENDS = "_pm_ends"  # the arrays: inputs at the first step, and then outputs at the last one
 LOW, EXTENT, PIECES, PIECE = "_pm_low", "_pm_extent_of_all", "_pm_pieces", "_pm_piece"
-ONE, NONE = Literal("1"), Literal("0")
+ZERO, ONE = Literal("0"), Literal("1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class PointLoops(SectionLoops):
         shared = f"omp parallel for num_threads({TEAM}) if({TEAM} > 1) schedule(dynamic)"
         step = Declare("const ptrdiff_t", self.step, Id(self.first))
         body = (step, self.here, run)
-        return For(PIECE, NONE, CBinary("<", Id(PIECE), Id(PIECES)), ONE, body, (shared,))
+        return For(PIECE, ZERO, CBinary("<", Id(PIECE), Id(PIECES)), ONE, body, (shared,))
 
 
 def _cut(piece: CExpr) -> CExpr:

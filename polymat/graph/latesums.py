@@ -18,6 +18,7 @@ JOINS = {Op.Sum: "+", Op.Min: "min", Op.Max: "max"}
 
 
 def over(domain: Domain, params: Sequence[str]) -> Domain:
+    """A set that knows further sizes, in the order of these."""
     return domain.with_params(params).over(params)
 
 

@@ -109,9 +109,14 @@ class Steps:
         limits += f", if these are fewer than {self.below}" if self.below else ""
         return self._range() + limits
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether one block has all steps, so that the pipeline runs once, if there are any."""
+        return self.every == WHOLE
+
     def _range(self) -> str:
         low, high = (_one("max", self.first), _one("min", self.last))
-        if self.every == WHOLE:
+        if self.is_whole:
             return f"{self.name} .. {self.end} = {low} .. {high}"
         if self.end:
             return f"{self.name} = {low} .. {high} by {self.every}, to {self.end}"

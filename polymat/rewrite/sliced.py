@@ -40,8 +40,8 @@ def in_slices(
     """Run recurrences slice by slice where that is predicted to take clearly less.
 
     looped: dimensions along which the user has said what loops some stages have, so that no slices are along
-    these.  Loops that leave a dimension out are those within a slice, and predicted as such.  points: circles
-    whose points need no others are left for these to take all steps by themselves.
+    these.  Loops that leave a dimension out are those within a slice, and predicted as such.  points: where
+    no point of a circle needs another one, its steps are left to the pass `points`, in no slices.
 
     before:  for each step: a(t, z, .), for every z
     after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own

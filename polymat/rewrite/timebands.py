@@ -64,8 +64,8 @@ def in_bands(
     Bands are for those whose last states alone are read.  following: without it no steps follow each other.
     whole: without it a function that reads itself alone is a nest of loops, steps and all; with it, where
     there is no other recurrence, it runs step by step where that is predicted to be quicker.
-    untouched: stages that stay as they are, since the user has said what loops they have.  points: those
-    whose points need no others are left for these to take all steps by themselves.
+    untouched: stages that stay as they are, since the user has said what loops they have.  points: where no
+    point needs another one, steps are left to the pass `points`, in no bands.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
     after:   eight stages at a time, the first of which reads what the last of the band before came to; or the

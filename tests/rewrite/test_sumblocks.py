@@ -108,7 +108,9 @@ def test_blocks_compute_the_same(name: str, small: None) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_compiled(name: str, threads: int, small: None) -> None:
     compiled = pm.compile(PROGRAMS[name](), name="blocked", options=Options(threads=threads))
-    assert "in blocks of" in str(compiled.explain())
+    told = str(compiled.explain())
+    assert "in blocks of" in told
+    assert "takes all at once: " in told
     for size in (*SIZES, 31, 40):
         arrays, sizes = values(name, size)
         given = {key: value for key, value in sizes.items() if key != "N" and name not in ("6",)}

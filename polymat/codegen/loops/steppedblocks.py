@@ -47,7 +47,7 @@ MULTIPLE = 16  # of points: whole vectors, so that what is left of a row needs n
 BEGIN, END = "_pm_begin", "_pm_end"  # of the first dimension's indices
 FIRST, LAST = "_pm_first_step", "_pm_last_step"
 FROM, COUNT, WIDE, AT, MORE = "_pm_from", "_pm_count", "_pm_wide", "_pm_k", "_pm_more"
-ONE, NONE = Literal("1"), Literal("0")
+ZERO, ONE = Literal("0"), Literal("1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class SteppedBlocks:
 
     # ---- the loops of a block ----
 
-    def _over(self, stop: CExpr, body: Sequence[Stmt], start: CExpr = NONE) -> For:
+    def _over(self, stop: CExpr, body: Sequence[Stmt], start: CExpr = ZERO) -> For:
         return For(AT, start, CBinary("<", Id(AT), stop), ONE, tuple(body), (VECTORS,))
 
     def _filled(self) -> For:
@@ -206,7 +206,7 @@ class SteppedBlocks:
         loop = For(*(loop.variable, loop.start, loop.condition, loop.step, loop.body), (_ANY,))
         yield Declare("int", MORE, ONE)
         again = CBinary("&&", goes_on, Id(MORE))
-        yield For(step, Id(FIRST), again, ONE, (Assign(Id(MORE), "=", NONE), loop))
+        yield For(step, Id(FIRST), again, ONE, (Assign(Id(MORE), "=", ZERO), loop))
 
     def _taken(self) -> Iterator[Stmt]:
         """A step of a point: all states, then whether any of them may have changed."""

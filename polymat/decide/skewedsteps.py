@@ -49,17 +49,11 @@ def keep_apart(stepwise: Stepwise[Pipeline]) -> Stepwise[Pipeline]:
     followed = {*stepwise.whole.followed}
     levels = [
         replace(section.level, apart=True)
-        if isinstance(section.level, Pipeline) and goes_on(section) and followed & {*section.level.outputs}
+        if isinstance(section.level, Pipeline) and section.goes_on and followed & {*section.level.outputs}
         else section.level
         for section in stepwise.sections
     ]
     return stepwise.with_levels(levels)
-
-
-def goes_on(section: StepSection[Any]) -> bool:
-    """Whether a section takes steps that go on with what others came to."""
-    made = {view.array for view in section.outputs}
-    return section.steps is not None and any(view.array in made for view in section.inputs)
 
 
 def followed(
@@ -75,7 +69,7 @@ def followed(
     planned: the schedule of a pipeline whose stages have loops of their own; those may be none over rows.
     """
     level, held = section.level, {each.name: each for each in stepwise.held}
-    if section.steps is None or not isinstance(level, Pipeline) or not goes_on(section):
+    if section.steps is None or not isinstance(level, Pipeline) or not section.goes_on:
         return None
     if not all(held[view.array].is_folded for view in section.outputs):
         return None

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from polymat.errors import LangError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pointsteps import PointSteps, elements
-from polymat.graph.sections import in_sections
+from polymat.graph.sections import sections_if_any
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.lang.affine import Affine, computed_in
@@ -34,23 +33,19 @@ def point_steps(section: StepSection[Any], pipeline: Pipeline, stepwise: Stepwis
     if not {stage.name for stage in pipeline.stages} == {*pipeline.outputs} == {*states.values()}:
         return None
     step = section.steps.name
-    return PointSteps(step, pipeline.stages[0].box, states, _goes_on(pipeline.stages, states, step))
+    return PointSteps(step, pipeline.stages[0].box, states, _changing(pipeline.stages, states, step))
 
 
 def takes_steps_by_points(pipeline: Pipeline, names: Collection[str]) -> bool:
     """Whether the points of a circle need no others, so that these steps are to run point by point."""
-    try:
-        sections = in_sections(pipeline)
-    except LangError:  # a function that is no circle by itself may not run in sections
-        return False
-    if not isinstance(sections, Stepwise):
+    stepwise = sections_if_any(pipeline)
+    if stepwise is None:
         return False
     found = []
-    for section in sections.sections:
-        level, made = section.level, {view.array for view in section.outputs}
-        if isinstance(level, Pipeline) and not {*names}.isdisjoint(level.outputs):
-            goes_on = section.steps is not None and not made.isdisjoint(view.array for view in section.inputs)
-            found += [_of_points(section, level, sections) is not None] if goes_on else []
+    for section in stepwise.sections:
+        level = section.level
+        if isinstance(level, Pipeline) and section.goes_on and not {*names}.isdisjoint(level.outputs):
+            found.append(_of_points(section, level, stepwise) is not None)
     return bool(found) and all(found)
 
 
@@ -131,7 +126,7 @@ def _reads_its_point(stage: Stage, pipeline: Pipeline, states: Mapping[str, str]
     return True
 
 
-def _goes_on(stages: Sequence[Stage], states: Mapping[str, str], step: str) -> dict[str, Expr]:
+def _changing(stages: Sequence[Stage], states: Mapping[str, str], step: str) -> dict[str, Expr]:
     """By stage, whether a step may change a point; empty where that is not known of all, or steps differ.
 
     A point that no step changes stays as it is for ever where all steps are alike.

@@ -18,18 +18,18 @@ class PointSteps:
     """The steps of a section whose points need themselves alone.
 
     step: the name of the step.  span: the points.  states: by the input that has what the step before made,
-    the stage that makes it anew.  goes_on: by stage, a number that is not 0 where a step may change a point;
+    the stage that makes it anew.  changing: by stage, a number that is not 0 where a step may change a point;
     empty where every one may.
     """
 
     step: str
     span: Bounds
     states: Mapping[str, str]
-    goes_on: Mapping[str, Expr]
+    changing: Mapping[str, Expr]
 
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
-        left = ", and leaves off where no step changes it any more" * bool(self.goes_on)
+        left = ", and leaves off where no step changes it any more" * bool(self.changing)
         return f"each point takes all steps before others do{left}"
 
 

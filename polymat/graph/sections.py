@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 
 from polymat.dataclass import dataclass
-from polymat.errors import InternalError
+from polymat.errors import InternalError, LangError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, slice_steps, takes_steps
 from polymat.graph.followers import needed_by, with_followers
 from polymat.graph.heldarrays import held_member, held_stage
@@ -40,6 +40,18 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
         return pipeline
     found = _sections_of(pipeline.stages, circles=tuple(circles), of=_Noteless(pipeline))
     return found if found.whole is pipeline else replace(found, whole=pipeline)
+
+
+def sections_if_any(pipeline: Pipeline) -> Stepwise[Pipeline] | None:
+    """The sections of a pipeline; None where it has none, or where it cannot run in any.
+
+    A function that is no circle by itself may be such a one, and runs as loops then.
+    """
+    try:
+        found = in_sections(pipeline)
+    except LangError:
+        return None
+    return found if isinstance(found, Stepwise) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,6 +145,12 @@ class StepSection(Generic[L]):
     independent: bool = False
     changed: tuple[str, ...] = ()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it takes steps that go on with what others came to."""
+        made = {view.array for view in self.outputs}
+        return self.steps is not None and any(view.array in made for view in self.inputs)
+
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""
         if isinstance(self.level, Stepwise):

@@ -12,14 +12,13 @@ from dataclasses import replace
 from math import inf
 
 from polymat.dataclass import dataclass
-from polymat.errors import LangError
 from polymat.graph.banded import Bandable, bandable, banded
 from polymat.graph.circlesteps import CircleSteps, circle_steps
 from polymat.graph.elimination import find_elimination
 from polymat.graph.followers import with_followers
 from polymat.graph.lonepoints import takes_steps_by_points
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.sections import in_sections
+from polymat.graph.sections import in_sections, sections_if_any
 from polymat.graph.stage import Stage, loads_of
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.lang.affine import Affine
@@ -239,11 +238,8 @@ def _stepped(
     """The sections of a pipeline, and those that take steps of a circle that go on with others."""
     if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
         return None, []
-    try:
-        sections = in_sections(pipeline)
-    except LangError:
-        return None, []
-    if not isinstance(sections, Stepwise):
+    sections = sections_if_any(pipeline)
+    if sections is None:
         return None, []
     own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]
     made = {view.array for section in own for view in section.outputs}

@@ -197,7 +197,7 @@ class SteppedBlocks:
 
     def _steps(self) -> Iterator[Stmt]:
         """The steps of a block, until none may change it."""
-        step, leaves = self._step, bool(self.points.goes_on)
+        step, leaves = self._step, bool(self.points.changing)
         goes_on: CExpr = CBinary("<=", Id(step), Id(LAST))
         loop = self._over(Id(WIDE), [*self._taken()])
         if not leaves:
@@ -217,7 +217,7 @@ class SteppedBlocks:
         changed: dict[CExpr, None] = {}
         for stage in self.stages:
             writer, expr = self._writer(stage, fixed, inside=True), stage.parts[0].expr
-            if (goes_on := self.points.goes_on.get(stage.name)) is not None:
+            if (goes_on := self.points.changing.get(stage.name)) is not None:
                 yield from self._asked(writer, goes_on, chosen, changed)
             value = substituted(writer.value(expr, stage.dtype), chosen)
             yield Declare(f"const {stage.dtype.c}", f"{self._kept[stage.name]}_next", value)

@@ -10,6 +10,7 @@ from polymat.codegen.planes import planes_in_place
 from polymat.decide.pointwisesteps import with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
+from polymat.decide.usualplans import Usual
 from polymat.decide.waitingsteps import Waits
 from polymat.fusion.separate import separate
 from polymat.graph.pipeline import Pipeline
@@ -27,7 +28,7 @@ CALLED = 5e-8  # seconds of a step beside its loops: a call within the library
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
-    asked = job.request
+    asked, free = job.request, job.without_schemes()
 
     def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
         found = followed(
@@ -37,7 +38,7 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         return None if found is None else Followed(found.steps, found.seconds)
 
     def predict(other: Pipeline) -> float:
-        return job.decider(other).prediction()[0]
+        return free.decider(other).prediction()[0]
 
     def whole(stepwise: Stepwise[Pipeline]) -> float:
         sizes, seconds = assumed_sizes(stepwise.whole, asked.estimates), 0.0
@@ -47,22 +48,26 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         return seconds
 
     skips = "skews" in asked.options.skip
-    given, points = asked.options.schemes.keys(), "points" not in asked.options.skip
+    points = "points" not in asked.options.skip
     follow = None if skips else following
-    return in_bands(pipeline, predict, follow, whole, untouched=given, points=points)
+    return in_bands(pipeline, predict, follow, whole, looped=_looped(job), points=points)
+
+
+def _looped(job: Job) -> dict[str, frozenset[str]]:
+    """The dimensions that all schemes of a stage by the user name."""
+    texts = ((name, alternatives(text)) for name, text in job.request.options.schemes.items())
+    given = {name: [scheme.dims for scheme in schemes_among(each)] for name, each in texts}
+    return {name: frozenset.intersection(*each) for name, each in given.items() if each}
 
 
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences slice by slice where that pays."""
     asked = job.request
-    texts = ((name, alternatives(text)) for name, text in asked.options.schemes.items())
-    given = {name: [scheme.dims for scheme in schemes_among(each)] for name, each in texts}
-    looped = {name: frozenset.intersection(*each) for name, each in given.items() if each}
     single = Job(replace(asked, options=replace(asked.options, threads=1)))
     predict, alone = (partial(_seconds_of, each) for each in (job, single))
     prices = Prices(predict, asked.machine, asked.options, alone)
     sizes, points = assumed_sizes(pipeline, asked.estimates), "points" not in asked.options.skip
-    return in_slices(pipeline, prices, sizes, looped=looped, points=points)
+    return in_slices(pipeline, prices, sizes, looped=_looped(job), points=points)
 
 
 def _seconds_of(job: Job, pipeline: Pipeline) -> float:
@@ -113,8 +118,8 @@ def lone_points(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule |
     if not isinstance(schedule, Stepwise):
         return schedule
     asked = job.request
-    given = asked.options.schemes
-    return with_lone_points(schedule, asked.machine, asked.estimates, job.threads, given=given)
+    given, usual = asked.options.schemes, _usual(job)
+    return with_lone_points(schedule, asked.machine, asked.estimates, job.threads, given=given, usual=usual)
 
 
 def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
@@ -131,9 +136,12 @@ def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Ste
     if not isinstance(schedule, Stepwise):
         return schedule
     asked = job.request
-    given, free = asked.options.schemes, job.without_schemes()
+    given, usual = asked.options.schemes, _usual(job)
     return with_segmented_steps(
-        *(schedule, asked.machine, asked.estimates, job.threads),
-        given=given,
-        usual=lambda pipeline, stages: free.decider(pipeline).settled(stages),
+        schedule, asked.machine, asked.estimates, job.threads, given=given, usual=usual
     )
+
+
+def _usual(job: Job) -> Usual:
+    free = job.without_schemes()
+    return lambda pipeline, stages: free.decider(pipeline).settled(stages)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from polymat.decide.followprices import FollowedCosts, telling_of_following
 from polymat.decide.opensteps import open_schedule
+from polymat.decide.usualplans import Usual, is_usual
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
@@ -28,17 +29,19 @@ def with_lone_points(
     threads: int,
     *,
     given: Mapping[str, str] = MappingProxyType({}),
+    usual: Usual = lambda *_: (),
 ) -> Stepwise[Schedule]:
     """Let points take all steps before others do where they need no others.
 
-    given: schemes of stages by the user, whose loops stay.
+    given: schemes of stages by the user.  usual: the plans of a group where there are none: steps run in the
+    loops of schemes where the first of these has others.
 
     before:  for each step: all points
     after:   for each block of points: all steps
     """
     sizes = assumed_sizes(stepwise.whole, estimates)
     return stepwise.with_sections(
-        lambda section: _pointwise(section, stepwise, machine, sizes, threads, given)
+        lambda section: _pointwise(section, stepwise, machine, sizes, threads, given, usual)
     )
 
 
@@ -49,12 +52,13 @@ def _pointwise(
     sizes: Mapping[str, int],
     threads: int,
     given: Mapping[str, str],
+    usual: Usual,
 ) -> StepSection[Schedule]:
     schedule = open_schedule(section)
     if schedule is None or section.steps is None:
         return section
     pipeline = schedule.grouping.pipeline
-    if any(stage.name in given for stage in pipeline.stages):
+    if not all(is_usual(pipeline, plan.group.stages, given, usual) for plan in schedule.plans):
         return section
     found = point_steps(section, pipeline, stepwise)
     if found is None:

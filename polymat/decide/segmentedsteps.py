@@ -6,12 +6,13 @@ point reads beside itself, loads what the step before has just stored, and store
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from polymat.decide.opensteps import open_schedule
+from polymat.decide.usualplans import Usual, is_usual
 from polymat.graph.linesegments import computed, places, reads, segments_of, windows
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
@@ -21,12 +22,8 @@ from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
-from polymat.plan.tile import Plan
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
-from polymat.tilesize.schemetiles import says_any
-
-Usual = Callable[[Pipeline, tuple[str, ...]], Sequence[Plan]]
 
 STEPS = (2, 1)  # of a pass, the most that there are registers for
 SPARE_REGISTERS = 4  # for constants, and what a sum is made of
@@ -75,7 +72,7 @@ def _segmented(
         return section
     pipeline = schedule.grouping.pipeline
     groups = [plan.group.stages for plan in schedule.plans]
-    if not all(_is_usual(pipeline, stages, given, usual) for stages in groups):
+    if not all(is_usual(pipeline, stages, given, usual) for stages in groups):
         return section
     stages = [pipeline.stage(name) for group in groups for name in group]
     segments = segments_of(section, pipeline, stages, held)
@@ -88,14 +85,6 @@ def _segmented(
     if count < FEWEST_STEPS or _seconds(taken, pipeline, schedule, machine, here, count) > CLEARLY * alone:
         return section
     return replace(section, together=taken)
-
-
-def _is_usual(pipeline: Pipeline, stages: tuple[str, ...], given: Mapping[str, str], usual: Usual) -> bool:
-    """Whether schemes of the stages of a group, if there are any, are those that it has without."""
-    if given.keys().isdisjoint(stages):
-        return True
-    plans = usual(pipeline, stages)
-    return bool(plans) and all(says_any(plans[0], name, given.get(name)) for name in stages)
 
 
 def segmented_steps(

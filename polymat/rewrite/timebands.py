@@ -7,9 +7,10 @@ extension, section 3.1, then tiles time.  Whichever way is predicted to take lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from types import MappingProxyType
 
 from polymat.dataclass import dataclass
 from polymat.graph.banded import Bandable, bandable, banded
@@ -55,7 +56,7 @@ def in_bands(
     following: Following | None = None,
     whole: Whole | None = None,
     *,
-    untouched: Collection[str] = (),
+    looped: Mapping[str, Collection[str]] = MappingProxyType({}),
     points: bool = False,
 ) -> Pipeline:
     """Run recurrences in the way whose steps are predicted to take least: one by one, in bands, or following.
@@ -63,8 +64,9 @@ def in_bands(
     Bands are for those whose last states alone are read.  following: without it no steps follow each other.
     whole: without it a function that reads itself alone is a nest of loops, steps and all; with it, where
     there is no other recurrence, it runs step by step where that is predicted to be quicker.
-    untouched: stages that stay as they are, since the user has said what loops they have.  points: where no
-    point needs another one, steps are left to the pass `points`, in no bands.
+    looped: the dimensions along which stages have loops that the user says: with one along its steps a
+    recurrence stays as it is, and without it runs step by step, but in no bands.  points: where no point
+    needs another one, steps are left to the pass `points`, in no bands.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
     after:   eight stages at a time, the first of which reads what the last of the band before came to; or the
@@ -73,10 +75,12 @@ def in_bands(
     changed, joined = pipeline, _followers(pipeline)
     for names in _recurrences(pipeline):
         steps = None if joined & {*names} else circle_steps(pipeline, names)
-        if steps is not None and points and _by_points(changed, steps, untouched):
+        if steps is None or _has_loops_of_steps(steps, looped):
+            continue
+        if points and takes_steps_by_points(_circled(changed, steps), names):
             changed = _circled(changed, steps)
-        elif steps is not None:
-            changed = _quickened(changed, steps, predict, following, whole, untouched)
+        else:
+            changed = _quickened(changed, steps, predict, following, whole, looped.keys())
     return changed
 
 
@@ -86,16 +90,16 @@ def _quickened(
     predict: Predict,
     following: Following | None,
     whole: Whole | None,
-    untouched: Collection[str],
+    given: Collection[str],
 ) -> Pipeline:
-    """The pipeline with one of its recurrences in the way that is quickest.
+    """The pipeline with one of its recurrences in the way that is quickest; given: stages with schemes.
 
     Bands are not tried where as many steps follow each other as the longest have: they pass more often.
     """
     names = [member.name for member in steps.members]
     circled = _circled(pipeline, steps)
     follow = None if following is None else _follow(circled, names, predict, following)
-    chosen = bandable(pipeline, steps) if {*untouched}.isdisjoint(names) else None
+    chosen = bandable(pipeline, steps) if {*given}.isdisjoint(names) else None
     longest = max(SIZES, default=0)
     found = None
     if chosen is not None and (follow is None or follow.steps < longest):
@@ -103,7 +107,7 @@ def _quickened(
     if follow is not None and (found is None or found.seconds >= CLEARLY * follow.seconds):
         return replace(circled, followed=(*pipeline.followed, *names))
     if found is None:
-        if whole is None or not {*untouched}.isdisjoint(names):
+        if whole is None:
             return pipeline
         return circled if _is_quicker_stepwise(pipeline, circled, predict, whole) else pipeline
     seconds = f"{found.seconds:.3g} s a step, {found.alone:.3g} s one by one"
@@ -120,10 +124,10 @@ def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
             yield (stage.name,)
 
 
-def _by_points(pipeline: Pipeline, steps: CircleSteps, untouched: Collection[str]) -> bool:
-    """Whether the points of a recurrence take all steps by themselves."""
-    names = [member.name for member in steps.members]
-    return {*untouched}.isdisjoint(names) and takes_steps_by_points(_circled(pipeline, steps), names)
+def _has_loops_of_steps(steps: CircleSteps, looped: Mapping[str, Collection[str]]) -> bool:
+    """Whether a stage of a recurrence has a loop of the user's along the dimension of its steps."""
+    along = {member.name: member.dims[steps.axes[member.name].position] for member in steps.members}
+    return any(dim in looped.get(name, ()) for name, dim in along.items())
 
 
 def _followers(pipeline: Pipeline) -> set[str]:

@@ -89,6 +89,28 @@ def test_steps_in_orders_of_their_own_are_taken_back(
     assert without_remarks(asked, Options(threads=threads, scheme=told)) == by_default
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["mandelbrot1", "mandelbrot2", "crc16"])
+def test_points_that_take_all_steps_are_taken_back(name: str, threads: int) -> None:
+    asked = of_program(name)
+    said = report_of(**asked, options=Options(threads=threads))
+    assert "each point takes all steps before others do" in str(said)
+    by_default = without_remarks(asked, Options(threads=threads))
+    assert without_remarks(asked, Options(threads=threads, scheme=said.schemes)) == by_default
+
+
+def of_program(name: str) -> dict[str, Any]:
+    made = next(program for program in PROGRAMS if program.name == name).build()
+    parts = {"outputs": made.outputs, "inputs": made.inputs, "constraints": made.constraints}
+    return {**parts, "machine": WIDE}
+
+
+def test_points_do_not_take_all_steps_where_somebody_gives_them_other_loops() -> None:
+    said = str(report_of(**of_program("crc16"), options=Options(scheme={"table": "[Par(byte), R(byte)]"})))
+    assert "each point takes all steps" not in said
+    assert "table takes steps" in said
+
+
 def test_columns_do_not_wait_where_somebody_gives_them_other_loops() -> None:
     asked = columns_that_wait()
     assert "wait" in str(report_of(**asked))

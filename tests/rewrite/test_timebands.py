@@ -64,13 +64,17 @@ def test_one_function_runs_step_by_step_where_that_is_quicker() -> None:
     assert apart.stages[0].circle == ("u",)
     assert apart.followed == ()
     assert taken(1e6) is pipeline
-    assert taken(0.5, untouched=("u",)) is pipeline
+    assert taken(0.5, looped={"u": pipeline.stage("u").dims}) is pipeline
+    asked = taken(0.5, looped={"u": pipeline.stage("u").dims[1:]})
+    assert asked.stages[0].circle == ("u",)
 
 
 def test_stages_whose_loops_the_user_says_are_in_no_bands() -> None:
     pipeline = build([means()])
-    assert in_bands(pipeline, lambda each: 1.0, untouched=("u",)) is pipeline
-    assert "u_8" in stages(in_bands(pipeline, lambda each: 1.0, untouched=("v",)))
+    dims = pipeline.stage("u").dims
+    assert in_bands(pipeline, lambda each: 1.0, looped={"u": dims}) is pipeline
+    assert in_bands(pipeline, lambda each: 1.0, looped={"u": dims[1:]}) is pipeline
+    assert "u_8" in stages(in_bands(pipeline, lambda each: 1.0, looped={"v": dims}))
 
 
 def test_bands_of_many_stages_are_not_tried() -> None:

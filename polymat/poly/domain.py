@@ -259,8 +259,19 @@ class Domain:
         return dict(zip(names, values, strict=True))
 
     def is_box(self) -> bool:
-        """Whether the set is one rectangle, without gaps, whose sides depend on parameters only."""
+        """Whether the set is one rectangle, without gaps, whose sides depend on parameters only.
+
+        At some parameters it may be empty although its sides are not: `has_all_of` tells.
+        """
         return self._is_box
+
+    def has_all_of(self, bounds: Sequence[tuple[Affine, Affine]], context: Domain | None = None) -> bool:
+        """Whether every point between such bounds is in the set, at all sizes of the context.
+
+        A box may ask more of sizes than that its sides do not cross.
+        """
+        between = Domain.box(self.params, self.dims, bounds)
+        return (between if context is None else between.assume(context)).is_subset(self)
 
     @cached_property
     def _is_box(self) -> bool:

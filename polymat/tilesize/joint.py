@@ -90,7 +90,11 @@ def _loops(stage: Stage, member: Member, plan: LoopPlan) -> _Loops | None:
         return None
     if any(member.scale(level) != 1 for level in range(len(member.dims))):
         return None
-    if member.copied or member.private != (plan.kind == "row") or not accumulation.domain.is_box():
+    if (
+        member.copied
+        or member.private != (plan.kind == "row")
+        or not accumulation.domain.has_all_of(accumulation.box)
+    ):
         return None
     names = own_names(stage, accumulation)
     result, reduced = names[stage.dims[0]], accumulation.reduced_dims[0]

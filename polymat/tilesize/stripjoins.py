@@ -53,8 +53,8 @@ def _joined(pipeline: Pipeline, one: Stage, other: Stage) -> JoinedStrips | None
     if len(item.reduced_dims) != 1 or not item.is_aligned or not _starts_with_nothing(added):
         return None
     (row,), (column,) = item.reduced_dims, item.target[0].names()
-    ends = _ends(part.domain.assume(context), made.dims)
-    if ends is None or ends != _ends(item.domain.assume(context), (row, column)):
+    ends = _ends(part.domain, made.dims, context)
+    if ends is None or ends != _ends(item.domain, (row, column), context):
         return None
     if ends[1] != made.box[1] or added.box[0] != made.box[1]:
         return None
@@ -71,11 +71,17 @@ def _starts_with_nothing(stage: Stage) -> bool:
     return all(isinstance(part.expr, Const) and part.expr.value == 0 for part in stage.parts)
 
 
-def _ends(domain: Domain, dims: Sequence[str]) -> list[tuple[Affine, Affine]] | None:
-    """Where a box begins and ends along dimensions; None where it is none of one form at each end."""
-    limits = [domain.limits(dim) for dim in dims]
-    found = [each for each in limits if each is not None]
-    return found if len(found) == len(limits) and domain.is_box() else None
+def _ends(domain: Domain, dims: Sequence[str], context: Domain) -> list[tuple[Affine, Affine]] | None:
+    """Where a box begins and ends along dimensions; None where it is none of one form at each end.
+
+    All points between are in it at all sizes of the context.
+    """
+    limits = {dim: domain.assume(context).limits(dim) for dim in domain.dims}
+    found = {dim: each for dim, each in limits.items() if each is not None}
+    if len(found) < len(domain.dims):
+        return None
+    whole = domain.has_all_of([found[dim] for dim in domain.dims], context)
+    return [found[dim] for dim in dims] if whole else None
 
 
 def _has_vectors(value: Expr, column: str, dtype: ScalarType) -> bool:

@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from polymat import Condition, Double, Function, Int, Interval, Op, Parameter, Reduce, Reduction, Variable
+from polymat import (
+    Case,
+    Condition,
+    Double,
+    Function,
+    Int,
+    Interval,
+    Op,
+    Parameter,
+    Reduce,
+    Reduction,
+    Variable,
+)
 from polymat.graph.build import build
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.interpret import interpret
@@ -16,6 +28,7 @@ from polymat.graph.simplify import share_common_stages
 from polymat.graph.verifypipeline import verify
 from polymat.idiom.call import Idiom
 from polymat.idiom.find import Found, idiom_of
+from polymat.lang.function import CaseEntry
 from tests.idiom.carry_out import carry_out
 from tests.tolerance import assert_close
 
@@ -44,7 +57,14 @@ def total(
     outer, inner = tuple(zip(*result, strict=True)) or ((), ()), [*result, *summed]
     dims, spans = tuple(zip(*inner, strict=True))
     r = Reduction(([*outer[0]], [*outer[1]]), ([*dims], [*spans]), dtype, name, init=init)
-    r.defn = [Reduce(r(*outer[0]), value, op)]
+    at = r(*outer[0])
+    cases = value if isinstance(value, list) else [value]
+    r.defn = [
+        Case(each.condition, Reduce(at, each.value, op))
+        if isinstance(each, CaseEntry)
+        else Reduce(at, each, op)
+        for each in cases
+    ]
     return r
 
 

@@ -152,6 +152,7 @@ def test_is_box() -> None:
     assert not SQUARE.where(Condition(i, "!=", 3)).is_box()
     assert not SQUARE.where(Condition(i % 2, "==", 0)).is_box()
     assert SQUARE.where(Condition(i, ">", 3) & Condition(j, "<", M)).is_box()
+    assert SQUARE.where(Condition(M, ">=", 3)).is_box()
 
 
 def test_between_adds_parameters() -> None:
@@ -201,6 +202,15 @@ def test_pieces_begin_with_whole_rows() -> None:
     assert [piece.limits("i") for piece in pieces[:2]] == [(form(0), form(0)), (form(N - 1), form(N - 1))]
     assert pieces[0].limits("j") == (form(0), form(N - 1))
     assert SQUARE.pieces() == (SQUARE,)
+
+
+def test_a_box_that_asks_more_of_sizes_has_not_all_points() -> None:
+    sides = [(form(0), form(N - 1)), (form(0), form(N - 1))]
+    asking = SQUARE.where(Condition(M, ">=", 3))
+    assert SQUARE.has_all_of(sides)
+    assert not asking.has_all_of(sides)
+    assert asking.has_all_of(sides, box().where(Condition(M, ">=", 3)))
+    assert not SQUARE.has_all_of([(form(0), form(N)), sides[1]])
 
 
 def test_limits_are_forms_of_sizes() -> None:

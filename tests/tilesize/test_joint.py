@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from polymat import Complex, Double, Function, Matrix, Vector
+from polymat import Case, Complex, Condition, Double, Function, Matrix, Vector
 from polymat.graph.aligned import Member
 from polymat.graph.build import build
 from polymat.graph.group import Group
@@ -62,6 +62,13 @@ def test_one_of_the_two_is_a_row() -> None:
     t = total("s", [(i, upto(M))], [(j, upto(N))], A(i, j))
     both = (OVER_ROWS, Member("s", ("i",), ((0, 0),)))
     assert joint(q(), t, both, ("reduce", "reduce")) == ()
+
+
+def test_sums_at_some_sizes_alone_stay_apart() -> None:
+    asking = q([Case(Condition(N, ">=", 3), A(i, j) * p(j))])
+    assert joint(asking, s()) == ()
+    within = q([Case(Condition(i, ">=", 0) & Condition(N, ">=", 1), A(i, j) * p(j))])
+    assert joint(within, s()) == (("q", "s"),)
 
 
 def test_a_sum_waits_for_what_it_reads() -> None:

@@ -95,8 +95,8 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     """The plan with its outermost loop unrolled, where iterations share loads.
 
     "reduce": points of the result side by side, but for what is computed before it is compared: that fills
-    rows of terms first; "row": rows of results side by side, or (of a sum over the
-    outermost loop) addends side by side; not what is compared, since C compilers do not vectorise a chain of
+    rows of terms first; "row": rows of results side by side, or (over the outermost loop) addends side by
+    side, for one row what is compared, too, pair by pair, since C compilers do not vectorise a chain of
     comparisons (measured: 3 to 15 times slower).  Sums between bounds that data give have rows of their own.
     """
     if not plan.adds_up or not plan.order or stage.segments is not None:
@@ -105,7 +105,8 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
         return replace(plan, terms=True)
     summed = ROWS_COMPLEX if stage.dtype.kind == "c" else ROWS_REDUCED
     if plan.kind == "row" and len(stage.dims) < 2:
-        return plan if stage.op in (Op.Min, Op.Max) else replace(plan, unroll=summed)
+        extreme = stage.op in (Op.Min, Op.Max)
+        return replace(plan, addends=ADDENDS) if extreme else replace(plan, unroll=summed)
     loads = sum(isinstance(n, Load) for a in stage.accumulations for n in walk(a.expr))
     if not stage.dims or loads > ROWS_REDUCED:
         return plan

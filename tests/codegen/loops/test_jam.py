@@ -108,8 +108,33 @@ def test_several_addends_are_added_to_a_row_at_a_time(shape: str) -> None:
     assert "_pm_rest" not in compiled(summed(SHAPES[shape], columns()), unroll=False).source
 
 
+def test_values_of_an_extreme_are_compared_pair_by_pair() -> None:
+    source = compiled(summed(SHAPES["rectangle"], columns(), Op.Max)).source
+    assert "k < _pm_rest; k += 4" in source
+    assert "const double _pm_value_4 = _pm_value_0 > _pm_value_1 ? _pm_value_0 : _pm_value_1;" in source
+
+
 def test_other_reductions_take_one_addend_at_a_time() -> None:
-    assert "_pm_rest" not in compiled(summed(SHAPES["rectangle"], columns(), Op.Max)).source
+    assert "_pm_rest" not in compiled(summed(SHAPES["rectangle"], columns(), Op.Mul)).source
+
+
+@pytest.mark.parametrize("op", [Op.Min, Op.Max])
+@pytest.mark.parametrize("element", [pm.Double, pm.Float])
+def test_extremes_of_no_numbers_and_of_equal_ones(op: Op, element: Any) -> None:
+    """One row of them in memory, of every count of values."""
+    M = Parameter(Int, "M")
+    E, x, row = Matrix(element, "E", [N, M]), pm.Vector(element, "x", [N]), Interval(Int, 0, M - 1)
+    best = Reduction(([i], [row]), ([i, k], [row, whole]), element, "best")
+    best.defn = [Reduce(best(i), x(k) + E(k, i), op)]
+    call = pm.compile(best, name="extremes", inputs=[E, x])
+    assert "_pm_value_4" in call.source
+    random = np.random.default_rng(7)
+    for rows in range(1, 19):
+        values = random.integers(-2, 3, (rows, 21)).astype(np.float64 if element is pm.Double else np.float32)
+        values[random.random(values.shape) < 0.05] = np.nan
+        values[random.random(values.shape) < 0.05] = -np.inf
+        shift = random.integers(0, 2, rows).astype(np.float64 if element is pm.Double else np.float32)
+        np.testing.assert_array_equal(call(values, shift), call.reference(values, shift))
 
 
 @pytest.mark.parametrize("op", [Op.Min, Op.Max, Op.Mul])

@@ -7,10 +7,10 @@ from functools import partial
 from math import inf
 
 from polymat.codegen.planes import planes_in_place
+from polymat.decide.opensteps import StepsAsked
 from polymat.decide.pointwisesteps import with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
-from polymat.decide.usualplans import Usual
 from polymat.decide.waitingsteps import Waits
 from polymat.fusion.separate import separate
 from polymat.graph.pipeline import Pipeline
@@ -115,33 +115,25 @@ def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Ste
 
 def lone_points(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with points that take all steps before others do, where they need no others."""
-    if not isinstance(schedule, Stepwise):
-        return schedule
-    asked = job.request
-    given, usual = asked.options.schemes, _usual(job)
-    return with_lone_points(schedule, asked.machine, asked.estimates, job.threads, given=given, usual=usual)
+    return with_lone_points(schedule, _asked(job)) if isinstance(schedule, Stepwise) else schedule
 
 
 def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with steps that follow each other over their rows."""
-    if not isinstance(schedule, Stepwise):
-        return schedule
-    asked = job.request
-    given = asked.options.schemes
-    return with_skewed_steps(schedule, asked.machine, asked.estimates, job.threads, given=given)
+    return with_skewed_steps(schedule, _asked(job)) if isinstance(schedule, Stepwise) else schedule
 
 
 def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with several steps in one pass over segments of the arrays."""
-    if not isinstance(schedule, Stepwise):
-        return schedule
-    asked = job.request
-    given, usual = asked.options.schemes, _usual(job)
-    return with_segmented_steps(
-        schedule, asked.machine, asked.estimates, job.threads, given=given, usual=usual
+    return with_segmented_steps(schedule, _asked(job)) if isinstance(schedule, Stepwise) else schedule
+
+
+def _asked(job: Job) -> StepsAsked:
+    asked, free = job.request, job.without_schemes()
+    return StepsAsked(
+        asked.machine,
+        asked.estimates,
+        job.threads,
+        asked.options.schemes,
+        lambda pipeline, stages: free.decider(pipeline).settled(stages),
     )
-
-
-def _usual(job: Job) -> Usual:
-    free = job.without_schemes()
-    return lambda pipeline, stages: free.decider(pipeline).settled(stages)

@@ -6,10 +6,46 @@ steps that follow each other over rows, segments of a line.  The first that take
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from polymat.graph.stepwise import StepSection
+from polymat.dataclass import dataclass
+from polymat.decide.usualplans import Usual, is_usual
+from polymat.graph.stepwise import StepSection, Stepwise
+from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class StepsAsked:
+    """The machine, estimated sizes, threads and schemes that a way of running steps together is asked with.
+
+    given: schemes of stages by the user.  usual: the plans of a group where there are none.
+    """
+
+    machine: Machine
+    estimates: Mapping[str, int]
+    threads: int
+    given: Mapping[str, str]
+    usual: Usual
+
+    def sizes(self, section: StepSection[Any], stepwise: Stepwise[Any]) -> dict[str, int]:
+        """Sizes that are assumed, at the first step of a section."""
+        assert section.steps is not None, "asked of steps"
+        return {**assumed_sizes(stepwise.whole, self.estimates), section.steps.name: 0}
+
+    def open_usual(self, section: StepSection[Any]) -> Schedule | None:
+        """The schedule of a step, as `open_schedule` has it, whose plans are the usual ones.
+
+        Where the user gives the first of a group other loops, steps run in those, one by one.
+        """
+        schedule = open_schedule(section)
+        if schedule is None:
+            return None
+        pipeline, groups = schedule.grouping.pipeline, [plan.group.stages for plan in schedule.plans]
+        usual = all(is_usual(pipeline, stages, self.given, self.usual) for stages in groups)
+        return schedule if usual else None
 
 
 def open_schedule(section: StepSection[Any]) -> Schedule | None:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
-from polymat.decide.opensteps import open_schedule
-from polymat.decide.usualplans import Usual, is_usual
+from polymat.decide.opensteps import StepsAsked
 from polymat.graph.linesegments import computed, places, reads, segments_of, windows
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.segmented import LineSegments, SegmentedSteps
 from polymat.graph.stage import Stage, loads_of
-from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
-from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
@@ -34,54 +31,30 @@ ROOM_SHARE = 0.75  # of the second-level cache, for all arrays in segments
 CLEARLY = 0.9  # of the time of steps one by one: predictions err by more than the rest
 
 
-def with_segmented_steps(
-    stepwise: Stepwise[Schedule],
-    machine: Machine,
-    estimates: Mapping[str, int],
-    threads: int,
-    *,
-    given: Mapping[str, str] = MappingProxyType({}),
-    usual: Usual = lambda *_: (),
-) -> Stepwise[Schedule]:
+def with_segmented_steps(stepwise: Stepwise[Schedule], asked: StepsAsked) -> Stepwise[Schedule]:
     """Let several steps of one dimension go in one pass, where that is predicted to be quicker.
-
-    given: schemes of stages by the user.  usual: the plans of a group where there are none: steps run in the
-    loops of schemes where the first of these has others.
 
     before:  for each step: all of B, vector by vector, then all of A
     after:   for each two steps: in one loop a vector of B and of A, and of both again, of points far apart
     """
-    held = {each.name: each for each in stepwise.held}
-    sizes = assumed_sizes(stepwise.whole, estimates)
-    return stepwise.with_sections(
-        lambda section: _segmented(section, held, machine, sizes, threads, given, usual)
-    )
+    return stepwise.with_sections(lambda section: _segmented(section, stepwise, asked))
 
 
 def _segmented(
-    section: StepSection[Any],
-    held: Mapping[str, HeldArray],
-    machine: Machine,
-    sizes: Mapping[str, int],
-    threads: int,
-    given: Mapping[str, str],
-    usual: Usual,
+    section: StepSection[Any], stepwise: Stepwise[Schedule], asked: StepsAsked
 ) -> StepSection[Any]:
-    schedule = open_schedule(section)
+    schedule = asked.open_usual(section)
     if schedule is None or section.steps is None:
         return section
-    pipeline = schedule.grouping.pipeline
-    groups = [plan.group.stages for plan in schedule.plans]
-    if not all(is_usual(pipeline, stages, given, usual) for stages in groups):
-        return section
-    stages = [pipeline.stage(name) for group in groups for name in group]
-    segments = segments_of(section, pipeline, stages, held)
+    pipeline, machine = schedule.grouping.pipeline, asked.machine
+    stages = [pipeline.stage(name) for plan in schedule.plans for name in plan.group.stages]
+    segments = segments_of(section, pipeline, stages, {each.name: each for each in stepwise.held})
     taken = None if segments is None else segmented_steps(segments, stages, machine)
     if taken is None:
         return section
-    here = {**sizes, section.steps.name: 0}
+    here = asked.sizes(section, stepwise)
     count = len(section.steps.numbers(here))
-    alone = _alone(pipeline, schedule, machine, here, threads)
+    alone = _alone(pipeline, schedule, machine, here, asked.threads)
     if count < FEWEST_STEPS or _seconds(taken, pipeline, schedule, machine, here, count) > CLEARLY * alone:
         return section
     return replace(section, together=taken)

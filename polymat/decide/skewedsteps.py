@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from polymat.decide.followprices import FollowedCosts, followed_costs, telling_of_following
-from polymat.decide.opensteps import open_schedule
+from polymat.decide.opensteps import StepsAsked, open_schedule
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps, Skews
 from polymat.graph.skews import skews_of
@@ -114,49 +113,36 @@ def _steps(
     )
 
 
-def with_skewed_steps(
-    stepwise: Stepwise[Schedule],
-    machine: Machine,
-    estimates: Mapping[str, int],
-    threads: int,
-    *,
-    given: Mapping[str, str] = MappingProxyType({}),
-) -> Stepwise[Schedule]:
+def with_skewed_steps(stepwise: Stepwise[Schedule], asked: StepsAsked) -> Stepwise[Schedule]:
     """Let steps follow each other that were kept apart for that, where plans and storage allow it.
 
-    given: schemes of stages by the user; steps that would have other loops run one by one.
+    Steps that would have other loops than the user gives run one by one.
 
     before:  for each step: all rows of B, then all rows of A
     after:   for 32 steps at a time: for a few rows: of each step those of B and A that lie far enough behind
     """
-    held = {each.name: each for each in stepwise.held}
-    sizes = assumed_sizes(stepwise.whole, estimates)
-    return stepwise.with_sections(lambda section: _skewed(section, held, machine, sizes, threads, given))
+    return stepwise.with_sections(lambda section: _skewed(section, stepwise, asked))
 
 
 def _skewed(
-    section: StepSection[Schedule],
-    held: Held,
-    machine: Machine,
-    sizes: Mapping[str, int],
-    threads: int,
-    given: Mapping[str, str],
+    section: StepSection[Schedule], stepwise: Stepwise[Schedule], asked: StepsAsked
 ) -> StepSection[Schedule]:
-    schedule = open_schedule(section)
+    schedule, held = open_schedule(section), {each.name: each for each in stepwise.held}
     if schedule is None or section.steps is None or not schedule.grouping.pipeline.apart:
         return section
     order = _order(section, schedule, held)
     if order is None:
         return section
-    pipeline, stages = schedule.grouping.pipeline, _stages(schedule)
+    pipeline, stages, machine = schedule.grouping.pipeline, _stages(schedule), asked.machine
     plans = _plans(schedule, order, machine)
-    if not all(map(_has_same_loops, schedule.plans, plans, [given.get(stage.name) for stage in stages])):
+    given = [asked.given.get(stage.name) for stage in stages]
+    if not all(map(_has_same_loops, schedule.plans, plans, given)):
         return section
     rows = max(plan.unroll for plan in plans)
     skewed = _steps(section, pipeline, stages, order, held, machine, rows)
-    here = {**sizes, section.steps.name: 0}
+    here = asked.sizes(section, stepwise)
     count = len(section.steps.numbers(here))
-    costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
+    costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, asked.threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
     team = team_cost(machine, paces(pipeline, plans, machine, here, Home.of(pipeline, machine, here)))
     level = replace(schedule, plans=plans, team=team, telling=telling)

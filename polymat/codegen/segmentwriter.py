@@ -40,6 +40,7 @@ from polymat.codegen.c.needs import MIN_I64, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.memory.pads import place
+from polymat.codegen.sectionloops import SectionLoops
 from polymat.errors import InternalError
 from polymat.graph.linesegments import computed, windows
 from polymat.graph.segmented import RowPlace, SegmentedSteps
@@ -56,15 +57,13 @@ LOW, EXTENT, MEMORY, BYTES, AT = "_pm_low", "_pm_extent", "_pm_memory", "_pm_byt
 ZERO, ONE = Literal("0"), Literal("1")
 
 
-def in_segments(number: int, step: str, first: str, last: str, given: Stmt, here: Stmt) -> tuple[Stmt, ...]:
-    """Take those steps of a section that go in segments; `first` is the first step that is left then.
-
-    step, first, last: the names of the steps in C.  given, here: what declares arguments and sizes of a step.
-    """
-    count = plus(CBinary("-", Id(last), Id(first)), 1)
+def in_segments(loops: SectionLoops) -> tuple[Stmt, ...]:
+    """Take those steps of a section that go in segments; `first` is the first step that is left then."""
+    count = plus(CBinary("-", Id(loops.last), Id(loops.first)), 1)
     arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), count)
-    taken = Assign(Id(first), "+=", CCall(f"{SEGMENTS}_s{number}", arguments))
-    return (Block((Declare("const ptrdiff_t", step, Id(first)), given, here, taken)),)
+    taken = Assign(Id(loops.first), "+=", CCall(f"{SEGMENTS}_s{loops.number}", arguments))
+    here = Declare("const ptrdiff_t", loops.step, Id(loops.first))
+    return (Block((here, loops.given, loops.here, taken)),)
 
 
 class SegmentWriter:

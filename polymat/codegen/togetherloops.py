@@ -8,6 +8,7 @@ from typing import Any
 from polymat.codegen.c.ctree import CExpr, Stmt
 from polymat.codegen.c.needs import Need
 from polymat.codegen.pointloops import PointLoops
+from polymat.codegen.sectionloops import SectionLoops
 from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.waitingloops import WaitingLoops
@@ -19,7 +20,7 @@ from polymat.graph.stepwise import StepSection
 from polymat.graph.waited import WaitingSlices
 from polymat.lang.affine import Affine
 
-# What `SectionLoops` begins with: number, step, first, last, given, here, size, needs and team.
+# The fields of `SectionLoops`: number, step, first, last, given, here, size, needs and team.
 Parts = tuple[
     int, str, str, str, Stmt, Stmt, Callable[[Affine], CExpr], set[Need], Callable[[CExpr, CExpr], CExpr]
 ]
@@ -37,6 +38,6 @@ def loops_together(section: StepSection[Any], parts: Parts) -> tuple[Stmt, ...]:
         case SkewedSteps() as skewed:
             return SkewedLoops(*parts, skewed).statements()
         case SegmentedSteps():
-            return in_segments(*parts[:6])
+            return in_segments(SectionLoops(*parts))
         case unknown:
             unreachable(unknown)

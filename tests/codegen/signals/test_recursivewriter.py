@@ -30,9 +30,9 @@ SECTIONS = signal.butter(6, 0.2, output="sos")
 
 
 def compiled_filter(outputs: Any, inputs: list[Any], count: int = 1, **more: Any) -> pm.Compiled:
-    compiled = pm.compile(
-        outputs, inputs=inputs, name="filters", options=more.pop("options", OPTIONS), **more
-    )
+    """The filters, for signals so long that blocks are predicted to be quicker on any x86 processor."""
+    given = {"options": OPTIONS, "estimates": {N: 100_000}, **more}
+    compiled = pm.compile(outputs, inputs=inputs, name="filters", **given)
     kinds = [group.kind for group in compiled.explain().groups]
     assert kinds.count("recursive") == count, kinds
     return compiled

@@ -81,20 +81,19 @@ _PM_UNLIKE(uint64_t, u64)
 
 /* A number as it is where it is stored: a compiler that adds a product to something else may leave it as it is
    before it is rounded, in one of two loops that are to have the same sum and not in the other. */
-#ifdef __AVX512VL__
-#define _PM_ROUNDED(TYPE, NAME) \
-    static inline TYPE NAME(TYPE product) \
-    { \
-        __asm__("" : "+v"(product)); \
-        return product; \
-    }
+#if defined(__AVX512VL__)
+#define _PM_AS_STORED(PRODUCT) __asm__("" : "+v"(PRODUCT))
+#elif defined(__FMA__)
+#define _PM_AS_STORED(PRODUCT) __asm__("" : "+x"(PRODUCT))
 #else
+#define _PM_AS_STORED(PRODUCT) ((void)0)
+#endif
 #define _PM_ROUNDED(TYPE, NAME) \
     static inline TYPE NAME(TYPE product) \
     { \
+        _PM_AS_STORED(product); \
         return product; \
     }
-#endif
 _PM_ROUNDED(float, _pm_rounded_f32)
 _PM_ROUNDED(double, _pm_rounded_f64)
 _PM_ROUNDED(_pm_four_f32, _pm_four_rounded_f32)

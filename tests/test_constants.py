@@ -115,7 +115,7 @@ def faults(row: Row, known: list[str], sections: set[str]) -> Iterator[str]:
         yield f"is of no known kind: {row.kind}"
     if not re.sub(r"\(?\[measured\]\([^)]*\)\)?", "", row.reason).strip(" .,|"):
         yield "has no reason"
-    links = re.findall(r"\(measurements\.md#([^)]*)\)", row.reason)
+    links = re.findall(r"\(measurements/([^)]*)\)", row.reason)
     yield from (f"refers to no section: {link}" for link in links if link not in sections)
     if row.kind == "measured once" and not links:
         yield "does not say by what it was measured"
@@ -123,10 +123,17 @@ def faults(row: Row, known: list[str], sections: set[str]) -> Iterator[str]:
         yield "does not say what it would take to measure it"
 
 
-def sections_of(text: str) -> set[str]:
-    """The anchors of the headings of a document."""
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+def sections_of(path: Path) -> Iterator[str]:
+    """The headings of a document, as links name them: page.md#heading."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    for heading in headings:
+        anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        yield f"{path.name}#{anchor}"
+
+
+def measured() -> set[str]:
+    """The sections of all pages of measurements."""
+    return {each for page in (ROOT / "docs" / "measurements").glob("*.md") for each in sections_of(page)}
 
 
 def read(name: str) -> str:
@@ -136,7 +143,7 @@ def read(name: str) -> str:
 def test_every_constant_is_listed_with_its_reason() -> None:
     paths = [path for package in DECIDING for path in (ROOT / "polymat" / package).rglob("*.py")]
     modules = {p.relative_to(ROOT / "polymat").as_posix(): p.read_text(encoding="utf-8") for p in paths}
-    assert not problems(read("constants.md"), modules, sections_of(read("measurements.md")))
+    assert not problems(read("constants.md"), modules, measured())
 
 
 MODULE = """
@@ -167,13 +174,13 @@ LIST = """
 |---|---|---|---|
 | `SHARE` | `tilesize/planning.py` | argued | Half of it. |
 | `FEW`, `MANY` | `tilesize/planning.py` | guess | By eye. To measure: both. |
-| `limit` | `tilesize/planning.py` | measured once | So. ([measured](measurements.md#limits)) |
+| `limit` | `tilesize/planning.py` | measured once | So. ([measured](measurements/calls.md#limits)) |
 | `Effort.seconds`, `spread.step` | `tilesize/planning.py` | argued | Enough. |
 """
 
 
 def problems_of(written: str = LIST, module: str = MODULE) -> list[str]:
-    return problems(written, {"tilesize/planning.py": module}, {"limits"})
+    return problems(written, {"tilesize/planning.py": module}, {"calls.md#limits"})
 
 
 def test_numbers_count_and_nothing_else() -> None:
@@ -190,7 +197,7 @@ def test_numbers_count_and_nothing_else() -> None:
         ("argued | Half", "surely | Half", "tilesize/planning.py: SHARE is of no known kind: surely"),
         ("Half of it.", "", "tilesize/planning.py: SHARE has no reason"),
         ("So. (", "(", "tilesize/planning.py: limit has no reason"),
-        ("#limits", "#borders", "tilesize/planning.py: limit refers to no section: borders"),
+        ("#limits", "#borders", "tilesize/planning.py: limit refers to no section: calls.md#borders"),
         ("measured once | So. (", "argued | So. (", ""),
         ("argued | Half", "measured once | Half", "SHARE does not say by what it was measured"),
         ("To measure: both.", "", "FEW does not say what it would take to measure it"),

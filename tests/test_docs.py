@@ -22,7 +22,11 @@ LINKS = DOCS / "links.py"
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
-    tables = re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.S)
+    tables = [
+        table
+        for page in ("index.md", "measurements.md")
+        for table in re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / page).read_text("utf-8"), re.S)
+    ]
     listed = {line for table in tables for line in table.split() if not line.startswith(":")}
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
     assert {page for page in pages if not page.rpartition("/")[2].startswith("_")} - {"index"} <= listed

@@ -25,7 +25,7 @@ from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
 # of whole rows in tiles that roll are measured on each machine; rows that are cut also begin anew in memory.
 ROW_ENDS = 64.0
 # Bytes that the start of a run of neighbours in memory is worth.  Measured (Zen 3): runs of 120 bytes took
-# three times as long as planes (docs/measurements.md).
+# three times as long as planes (docs/measurements/loops.md).
 RUN_STARTS = 256.0
 PAGE_BYTES = 4096  # of memory, within which processors fetch ahead: longer runs start as often
 

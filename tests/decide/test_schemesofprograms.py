@@ -18,7 +18,9 @@ from tests.fixed import NARROW, WIDE, compiled_levels, own_c, report_of
 PARTS, DRAWN = 6, 2  # tests, and programs of each
 CASES = {
     f"{section}: {case.name}": case
-    for section in ("stencils", "recurrences", "images", "dsp", "fir", "recursive", "transforms", "data")
+    for section in (
+        *("stencils", "recurrences", "images", "dsp", "fir", "recursive", "transforms", "data", "npbench"),
+    )
     for case in SECTIONS[section].cases(True)
 }
 

@@ -26,7 +26,9 @@ def leave_out_terms(pipeline: Pipeline) -> Pipeline:
 def _narrowed(stage: Stage) -> Stage:
     if stage.op is None or (stage.dtype.kind in "fc" and not _stays_with_zero(stage.parts[-1].expr)):
         return stage
-    return replace(stage, accumulations=tuple(_without(stage, item) for item in stage.accumulations))
+    items = tuple(_without(stage, item) for item in stage.accumulations)
+    unchanged = all(new is old for new, old in zip(items, stage.accumulations, strict=True))
+    return stage if unchanged else replace(stage, accumulations=items)
 
 
 def _stays_with_zero(start: Expr) -> bool:

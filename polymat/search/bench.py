@@ -23,8 +23,7 @@ from polymat.runtime.diagnose import bind
 from polymat.runtime.libraryfile import Built
 from polymat.search.clock import LAST_ROUNDS, Clock, Compared, Run, calls_of, compared
 from polymat.search.inputs import Array, call_arguments, random_arguments, small_sizes
-from polymat.search.optionspace import OptionSpace
-from polymat.search.space import Space
+from polymat.search.leftout import AnySpace
 from polymat.steps import Job
 
 _LAST = position("runtime")
@@ -66,9 +65,7 @@ class Bench:
     arguments: of the calls that are timed.  built: the program, for the interpreter.
     """
 
-    def __init__(
-        self, space: Space | OptionSpace, built: Pipeline, arguments: Mapping[str, Any], clock: Clock
-    ) -> None:
+    def __init__(self, space: AnySpace, built: Pipeline, arguments: Mapping[str, Any], clock: Clock) -> None:
         self.space, self.clock, self.arguments = space, clock, arguments
         request = space.request
         self._waiting: dict[Selection, _Lowered | Exception] = {}

@@ -13,15 +13,17 @@ from polymat.checked import check
 from polymat.decide.changes import carried_out
 from polymat.driver import levels
 from polymat.graph.selection import Changes, Selection, TunedChoice
+from polymat.graph.stepwise import Stepwise
 from polymat.options import DEFAULTS, Options
+from polymat.passes import PASSES, levels_of, position
+from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.steps import Job, Level
 
+STEPS = ("bands", "slices", "sums", "waits", "planes", "points", "skews", "segments")
+"""Passes that decide how the steps of recurrences run."""
 CHANGES: Changes = (
-    *(
-        ("skip", (name,))
-        for name in ("bands", "skews", "segments", "waits", "planes", "fusion", "inline", "parts")
-    ),
+    *(("skip", (name,)) for name in (*STEPS, "fusion", "inline", "parts")),
     *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256), (64,))),
     ("blas", "never"),
     *((name, False) for name in ("kernels", "steps", "unroll", "outwards", "rolling", "overlap", "vector")),
@@ -35,13 +37,24 @@ MOST_DRAWS = 20  # times that choices are drawn in vain
 
 
 class OptionSpace:
-    """Choices for one program: the values of options that the user has left as they are."""
+    """Choices for one program: the values of options that the user has left as they are.
 
-    def __init__(self, request: Request, seed: int = 0) -> None:
+    acting: the passes that do something to the default.  Others are left out beside these alone, which may
+    have been what left them nothing to do.  changes: all that may be tried.
+    """
+
+    def __init__(
+        self, request: Request, acting: Collection[str], seed: int = 0, *, changes: Changes = CHANGES
+    ) -> None:
         self.request = replace(request, found=None)
         self.seed = seed
         self.default = Selection(())
-        self.open = tuple(change for change in CHANGES if _is_open(change[0], request.options))
+        self.open = tuple(change for change in changes if _is_open(*change, request.options))
+        self.first = tuple(
+            Selection((), changes=((name, value),))
+            for name, value in self.open
+            if name != "skip" or not _names(value).isdisjoint(acting)
+        )
 
     def job(self, choice: Selection) -> Job:
         """The compilation of a choice."""
@@ -65,8 +78,7 @@ class OptionSpace:
 
     def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
         """The choice of a trial: each change by itself first, and then at random beside those of the best."""
-        for change in self.open:
-            choice = Selection((), changes=(change,))
+        for choice in self.first:
             if choice not in known:
                 return choice
         for attempt in range(MOST_DRAWS if self.open else 0):
@@ -79,20 +91,46 @@ class OptionSpace:
     def _stepped(self, choice: Selection, rng: Random) -> Selection:
         """A choice some changes away."""
         while True:
-            name, value = rng.choice(self.open)
-            given = dict(choice.changes)
-            if name == "tile_sizes":
-                sizes = (rng.choice(ROWS), rng.choice(ROW))
-                given["tile_sizes"] = sizes[: rng.randint(1, 2)]  # tiles may have one dimension
-            elif given.get(name) == value:
-                del given[name]
-            else:
-                given[name] = value
-            choice = Selection((), changes=tuple(sorted(given.items())))
+            choice = self.step(choice, rng)
             if rng.random() >= FURTHER:
                 return choice
 
+    def step(self, choice: Selection, rng: Random) -> Selection:
+        """A choice with one change more or less."""
+        name, value = rng.choice(self.open)
+        given = dict(choice.changes)
+        if name == "tile_sizes":
+            sizes = (rng.choice(ROWS), rng.choice(ROW))
+            given["tile_sizes"] = sizes[: rng.randint(1, 2)]  # tiles may have one dimension
+        elif name == "skip":
+            given["skip"] = tuple(sorted(_names(given.get("skip", ())) ^ _names(value)))
+        elif given.get(name) == value:
+            del given[name]
+        else:
+            given[name] = value
+        return Selection((), changes=tuple(sorted(each for each in given.items() if each[1] != ())))
 
-def _is_open(name: str, options: Options) -> bool:
-    """Whether the user has left an option to the compiler; passes may always be left out."""
-    return name == "skip" or bool(getattr(options, name) == getattr(DEFAULTS, name))
+
+def decided(job: Job) -> tuple[tuple[str, ...], Schedule | Stepwise[Schedule]]:
+    """The passes that do something to a program and may be left out, in order, and its plans."""
+    acting, reached = list[str](), dict[str, Level]()
+    before: Level | None = None
+    for each, level in levels_of(job, PASSES[: position("codegen")]):
+        if each.is_skippable and level is not before:
+            acting.append(each.name)
+        reached[each.name] = before = level
+    plans = reached["tilesize"]
+    assert isinstance(plans, Schedule | Stepwise)
+    return tuple(acting), plans
+
+
+def _names(value: object) -> set[str]:
+    """The passes that a value of `skip` names."""
+    return {str(each) for each in value} if isinstance(value, tuple) else set()
+
+
+def _is_open(name: str, value: object, options: Options) -> bool:
+    """Whether the user has left an option to the compiler; passes are, that are not left out anyway."""
+    if name == "skip":
+        return _names(value).isdisjoint(options.skip)
+    return bool(getattr(options, name) == getattr(DEFAULTS, name))

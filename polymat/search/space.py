@@ -164,10 +164,11 @@ class Space:
         """The prediction beyond which a choice is not tried."""
         if not self.guided:
             return sys.float_info.max
-        same = self._libraries(choice) == self._libraries(self.default)
+        same = self.called(choice) == self.called(self.default)
         return (NEAR if same else CALLED) * self.price(self.default)
 
-    def _libraries(self, choice: Selection) -> frozenset[str]:
+    def called(self, choice: Selection) -> frozenset[str]:
+        """The stages that libraries compute."""
         ways = self.ways(choice.registers)
         plans = [ways.plan(group) for group in choice.groups]
         return frozenset(stage for plan in plans if plan.routines for stage in plan.group.stages)

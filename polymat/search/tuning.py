@@ -16,8 +16,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function
-from polymat.passes import PASSES, levels_of
-from polymat.plan.schedule import Schedule
+from polymat.passes import PASSES
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging
@@ -26,7 +25,8 @@ from polymat.runtime.tunedstore import Trial, TunedFile, read_tuned
 from polymat.search.bench import Bench
 from polymat.search.clock import Clock, TrueClock
 from polymat.search.inputs import call_arguments, random_arguments
-from polymat.search.optionspace import OptionSpace
+from polymat.search.leftout import AnySpace, LeftOut
+from polymat.search.optionspace import OptionSpace, decided
 from polymat.search.progress import progress_line
 from polymat.search.searcher import Search
 from polymat.search.space import Space
@@ -72,8 +72,9 @@ def tune(
     asked: further arguments of `compile`, among them options=; where the sizes of a program are fixed,
     `tune(compile(..., sizes=...))` says so.
 
-    Of a program that takes steps, or whose groups have one way each, options are tried that are as they were
-    by default: passes left out, sizes of tiles, library calls.
+    Passes that do something to a program are left out as well, where that is not predicted to take much
+    longer.  Of a program that takes steps, or whose groups have one way each, options are tried that are as
+    they were by default: passes left out, sizes of tiles, library calls.
 
     Each candidate is compared with what the default and, at a small size, the interpreter compute, and timed
     with the default by turns.  What is found is kept beside the compiled libraries (unless POLYMAT_CACHE is
@@ -125,13 +126,18 @@ def tuned(
     return Tuned(compiled, ending.default, ending.seconds, tuple(search.trials), ending)
 
 
-def _space(request: Request, seed: int, *, guided: bool) -> Space | OptionSpace:
-    """The groups of a program; its options where it takes steps, or all of its groups have one way alone."""
-    level = next(each for _, each in levels_of(Job(request)) if isinstance(each, Schedule | Stepwise))
+def _space(request: Request, seed: int, *, guided: bool) -> AnySpace:
+    """The groups of a program, with predictions its passes as well.
+
+    Its options where it takes steps, or all of its groups have one way alone.
+    """
+    acting, level = decided(Job(request))
     if isinstance(level, Stepwise):
-        return OptionSpace(request, seed)
+        return OptionSpace(request, acting, seed)
     space = Space(request, level.grouping, seed, guided=guided)
-    return OptionSpace(request, seed) if space.draw(0, space.default, ()) is None else space
+    if space.draw(0, space.default, ()) is None:
+        return OptionSpace(request, acting, seed)
+    return LeftOut(space, acting) if guided else space
 
 
 def _check_kinds(arrays: Any, seed: Any) -> None:

@@ -10,23 +10,35 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.npbench import find_program
 from polymat import Options
 from polymat.decide.changes import with_changes
 from polymat.decide.chosen import UnfitError
 from polymat.driver import request_for
 from polymat.graph.selection import GroupChoice, Selection, TunedChoice, choice_data, choice_of
+from polymat.machine.known import ZEN3
 from polymat.runtime import tunedstore
-from polymat.search.optionspace import CHANGES, OptionSpace
+from polymat.search.optionspace import CHANGES, STEPS, OptionSpace, decided
 from polymat.search.tuning import tuned
+from polymat.steps import Job
+from tests.decide import test_lonepoints
 from tests.decide.test_skewedsteps import M, N, T, means
+from tests.hosts import as_stated
 from tests.search.planted import Planted
+from tests.test_passes import CHANGED
 
 SIZES = {"T": 6, "N": 12, "M": 13}
 TOGETHER = Selection((), changes=(("blas", "never"), ("skip", ("bands", "skews"))))
+ALL = (*STEPS, "fusion", "inline", "parts")
 
 
-def space(**options: Any) -> OptionSpace:
-    return OptionSpace(request_for(means(), options=Options(threads=1, **options)))
+def space(acting: Any = ALL, **options: Any) -> OptionSpace:
+    return OptionSpace(request_for(means(), options=Options(threads=1, **options)), acting)
+
+
+def left_out(choice: Selection) -> tuple[str, ...]:
+    found: Any = dict(choice.changes).get("skip", ())
+    return (*found,)
 
 
 def drawn(of: OptionSpace, count: int) -> list[Selection]:
@@ -47,7 +59,8 @@ def test_steps_are_tuned_and_later_compilations_take_what_was_found(
     timed = [trial for trial in found.trials if not trial.fault]
     assert timed
     assert all(trial.choice.changes and not trial.choice.groups for trial in found.trials)
-    assert {trial.fault for trial in found.trials} <= {"", "its code is known"}
+    others = {trial.fault for trial in found.trials} - {"", "its code is known"}
+    assert not [fault for fault in others if "has no effect" not in fault]
     assert found.ending.choice in [trial.choice for trial in timed]
     estimates = {T: 6, N: 12, M: 13}
     again = pm.compile(means(), estimates=estimates, **asked)
@@ -71,14 +84,57 @@ def test_each_change_is_tried_alone_and_then_with_others() -> None:
     assert found == drawn(space(), len(found))
 
 
+def test_passes_that_do_nothing_are_left_out_beside_others_alone() -> None:
+    """Steps that do not wait may follow each other, which is left out where that is slower as well."""
+    waiting = space(("waits",))
+    names = [left_out(choice) for choice in waiting.first]
+    assert [each for each in names if each] == [("waits",)]
+    passes = {left_out(each) for each in drawn(waiting, len(waiting.first) + 60)}
+    assert any({"skews", "waits"} <= {*each} for each in passes)
+    assert {name for each in passes for name in each} == {*ALL}
+
+
+@pytest.mark.parametrize("name", ["sums", "points", "segments", "skews", "planes"])
+def test_what_decides_how_steps_run_is_left_out_where_it_does_something(name: str) -> None:
+    request = CHANGED[name]()
+    acting, _ = decided(Job(request))
+    assert name in acting
+    assert (name,) in [left_out(choice) for choice in OptionSpace(request, acting).first]
+    without = replace(request, options=replace(request.options, skip=(name,)))
+    assert name not in decided(Job(without))[0]
+
+
+def test_slices_are_left_out_where_there_are_any() -> None:
+    program = find_program("contour_integral")
+    described, sizes = program.build(), program.sizes["S"]
+    estimates = {size: sizes[size.name] for size in described.sizes if size.name in sizes}
+    asked = request_for(
+        described.outputs, inputs=described.inputs, estimates=estimates, options=Options(threads=1)
+    )
+    request = replace(asked, machine=as_stated(ZEN3))
+    acting, _ = decided(Job(request))
+    assert "slices" in acting
+    assert ("slices",) in [left_out(choice) for choice in OptionSpace(request, acting).first]
+
+
+def test_points_that_take_all_steps_are_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tunedstore, "DIRECTORY", str(tmp_path / "tuned"))
+    outputs, inputs = test_lonepoints.iterated(test_lonepoints.grows, pm.Long)
+    request = request_for(outputs, inputs=inputs, name="grows", options=Options(threads=1))
+    found = tuned(request, arrays=None, sizes=SIZES, budget=8.0, clock=Planted())
+    assert ("points",) in [left_out(trial.choice) for trial in found.trials if not trial.fault]
+
+
 def test_what_the_user_has_decided_stays() -> None:
-    decided = space(blas="never", unroll=False, tile_sizes=(8, 64), skip=("share",))
-    names = {name for each in drawn(decided, len(CHANGES) + 10) for name, _ in each.changes}
+    given = space(blas="never", unroll=False, tile_sizes=(8, 64), skip=("share", "waits"))
+    choices = drawn(given, len(CHANGES) + 10)
+    names = {name for each in choices for name, _ in each.changes}
     assert "skip" in names
     assert "kernels" in names
     assert not names & {"blas", "unroll", "tile_sizes"}
-    carried = decided.job(TOGETHER).request.options
-    assert carried.skip == ("share", "bands", "skews")
+    assert "waits" not in {name for each in choices for name in left_out(each)}
+    carried = given.job(TOGETHER).request.options
+    assert carried.skip == ("share", "waits", "bands", "skews")
 
 
 def test_choices_of_options_are_kept_as_data() -> None:

@@ -1,0 +1,93 @@
+"""The space of a search where groups are chosen one by one, and passes that do something are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from math import inf
+
+from polymat.errors import PolymatError
+from polymat.graph.selection import Changes, Selection
+from polymat.graph.stepwise import Stepwise
+from polymat.search.optionspace import OptionSpace, decided
+from polymat.search.space import CALLED, NEAR, Space
+from polymat.steps import Job, Level
+
+
+class LeftOut:
+    """Choices for one program: of its groups, or passes without which the compiler chooses these by itself.
+
+    acting: the passes that do something to the program.  The partition is chosen among groups.
+    """
+
+    def __init__(self, groups: Space, acting: Collection[str]) -> None:
+        changes: Changes = tuple(("skip", (name,)) for name in acting if name != "fusion")
+        self.groups, self.request = groups, groups.request
+        self.passes = OptionSpace(groups.request, acting, groups.seed, changes=changes)
+        self._known: dict[Selection, tuple[float, frozenset[str]]] = {}
+        self._first: tuple[Selection, ...] | None = None
+
+    @property
+    def default(self) -> Selection:
+        """The choice of the compiler itself."""
+        return self.groups.default
+
+    def job(self, choice: Selection) -> Job:
+        """The compilation of a choice."""
+        return self.passes.job(choice) if choice.changes else self.groups.job(choice)
+
+    def lowered(self, choice: Selection) -> Iterator[Level]:
+        """Compile a choice up to the text of its program, level by level."""
+        return self.passes.lowered(choice) if choice.changes else self.groups.lowered(choice)
+
+    def price(self, choice: Selection) -> float:
+        """Predicted seconds; none of a program that takes steps without a pass."""
+        return self._decided(choice)[0] if choice.changes else self.groups.price(choice)
+
+    def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
+        """The choice of a trial: first without each pass, then of groups.
+
+        Where the best so far leaves passes out, every other trial leaves out others beside them.
+        """
+        for choice in self.first:
+            if choice not in known:
+                return choice
+        if best.changes and number % 2:
+            further = self.passes.draw(number, best, known)
+            if further is not None and self._is_near(further):
+                return further
+        return self.groups.draw(number, self.default if best.changes else best, known)
+
+    @property
+    def first(self) -> tuple[Selection, ...]:
+        """Single passes without which the program is predicted to take no much longer, the best first."""
+        if self._first is None:
+            near = [choice for choice in self.passes.first if self._is_near(choice)]
+            self._first = tuple(sorted(near, key=self.price))
+        return self._first
+
+    def _is_near(self, choice: Selection) -> bool:
+        """Whether a choice is tried: predictions are less certain where other stages are calls."""
+        seconds, called = self._decided(choice)
+        same = called == self.groups.called(self.default)
+        return seconds <= (NEAR if same else CALLED) * self.price(self.default)
+
+    def _decided(self, choice: Selection) -> tuple[float, frozenset[str]]:
+        """Seconds, and the stages that libraries compute, as the compiler decides without some passes."""
+        if choice not in self._known:
+            self._known[choice] = _decided(self.passes.job(choice))
+        return self._known[choice]
+
+
+def _decided(job: Job) -> tuple[float, frozenset[str]]:
+    try:
+        _, plans = decided(job)
+    except PolymatError:
+        return inf, frozenset()
+    if isinstance(plans, Stepwise):
+        return 0.0, frozenset()
+    decider = job.decider(plans.grouping.pipeline)
+    called = (plan.group.stages for plan in plans.plans if plan.routines)
+    return sum(map(decider.seconds, plans.plans)), frozenset(name for names in called for name in names)
+
+
+AnySpace = Space | OptionSpace | LeftOut

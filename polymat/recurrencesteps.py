@@ -18,8 +18,8 @@ from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 from polymat.rewrite.sliced import Prices, in_slices
+from polymat.rewrite.stepways import Followed, StepWays
 from polymat.rewrite.sumblocks import SumBlocks
-from polymat.rewrite.timebands import Followed, in_bands
 from polymat.steps import Job, inline
 from polymat.tilesize.namedgroups import alternatives, schemes_among
 
@@ -50,7 +50,7 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     skips = "skews" in asked.options.skip
     points = "points" not in asked.options.skip
     follow = None if skips else following
-    return in_bands(pipeline, predict, follow, whole, looped=_looped(job), points=points)
+    return StepWays(predict, follow, whole, _looped(job), points).decided(pipeline)
 
 
 def _looped(job: Job) -> dict[str, frozenset[str]]:

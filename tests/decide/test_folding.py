@@ -12,7 +12,7 @@ from benchmarks.polybench import cholesky, floyd_warshall, lu, seidel_2d
 from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
 from polymat.plan.schedule import Schedule
 from polymat.poly.lifespan import Folds
-from polymat.rewrite import timebands
+from polymat.rewrite import stepways, timebands
 from tests.decide import recurrences
 from tests.fixed import compiled_levels, report_text
 
@@ -28,7 +28,7 @@ edge = Condition(t, "==", 0) | Condition(i, "<", 1) | Condition(i, ">", N - 2)
 def _one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of bands and of steps that follow each other states are planes of sections, and none is folded."""
     monkeypatch.setattr(timebands, "SIZES", ())
-    monkeypatch.setattr(timebands, "GAIN", 0.0)
+    monkeypatch.setattr(stepways, "GAIN", 0.0)
 
 
 def sweeps(name: str = "u", given: Any = A) -> Function:

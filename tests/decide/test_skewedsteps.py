@@ -19,7 +19,7 @@ from polymat.machine.known import HASWELL
 from polymat.plan.followingsteps import asked, following
 from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Decision, Schedule
-from polymat.rewrite import timebands
+from polymat.rewrite import stepways, timebands
 
 T, N, M = (Parameter(Int, name) for name in "TNM")
 t, i, j, k = (Variable(Int, name) for name in "tijk")
@@ -263,7 +263,7 @@ def follow_anyway(patch: pytest.MonkeyPatch) -> None:
         ("ROOM_SHARE", 0.05),
     ):
         patch.setattr(skewedsteps, name, value)
-    patch.setattr(timebands, "GAIN", 1e9)
+    patch.setattr(stepways, "GAIN", 1e9)
     patch.setattr(timebands, "SIZES", ())
 
 

@@ -14,7 +14,7 @@ from polymat.graph import heldarrays
 from polymat.graph.stepwise import HeldArray
 from polymat.lang.affine import Affine
 from polymat.poly.lifespan import Folds, folds
-from polymat.rewrite import timebands
+from polymat.rewrite import stepways, timebands
 from tests.decide.test_skewedsteps import M, N, T, two_back
 from tests.mutations.planting import Planted, planted
 
@@ -49,7 +49,7 @@ def test_a_place_too_few_is_noticed(
 ) -> None:
     if name == "folds":  # where steps follow each other or are in bands, states are planes
         monkeypatch.setattr(timebands, "SIZES", ())
-        monkeypatch.setattr(timebands, "BRANCHES", 0.0)
+        monkeypatch.setattr(stepways, "BRANCHES", 0.0)
         monkeypatch.setattr(skewedsteps, "LEAST_SHARE", 1e9)
     agrees("3 of T + 1")
     with (

@@ -15,7 +15,7 @@ from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import SAPPHIRE_RAPIDS
 from polymat.rewrite import timebands
-from polymat.rewrite.timebands import Followed, in_bands
+from polymat.rewrite.stepways import StepWays
 from tests.fixed import compiled_levels
 from tests.graph.test_banded import fields, means, x, y
 
@@ -26,55 +26,13 @@ def stages(pipeline: Pipeline) -> list[str]:
 
 def test_the_quickest_size_is_taken_where_it_is_clearly_quicker() -> None:
     pipeline = build([means()])
-    assert in_bands(pipeline, lambda each: float(len(each.stages))) is pipeline
-    found = in_bands(pipeline, lambda each: 1.0)
+    assert StepWays(lambda each: float(len(each.stages))).decided(pipeline) is pipeline
+    found = StepWays(lambda each: 1.0).decided(pipeline)
     assert "u_8" in stages(found)
     assert found.notes[-1] == "u in bands of 8 steps: 0.125 s a step, 1 s one by one"
-    fours = in_bands(pipeline, lambda each: 9.0 if len(each.stages) > 4 else 1.0)
+    fours = StepWays(lambda each: 9.0 if len(each.stages) > 4 else 1.0).decided(pipeline)
     assert "u_4" in stages(fours)
     assert "u_8" not in stages(fours)
-
-
-def test_steps_follow_each_other_where_that_is_quickest() -> None:
-    def taken(steps: int, seconds: float, four: float) -> Pipeline:
-        """Of steps that take 1 s one by one, and in bands of four so much each."""
-        return in_bands(
-            build([means()]),
-            lambda each: 1.0 if len(each.stages) == 1 else 9.0 if len(each.stages) > 4 else 4 * four,
-            lambda section, stepwise: Followed(steps, seconds),
-        )
-
-    assert taken(8, 0.9, 0.1).followed == ("u",)  # bands are not tried
-    assert taken(4, 0.5, 0.45).followed == ("u",)
-    assert taken(8, 1.2, 0.9).followed == ("u",)  # predictions err by more
-    assert taken(8, 1.3, 0.9).followed == ()
-    banded = taken(4, 0.5, 0.3)
-    assert banded.followed == ()
-    assert "u_4" in stages(banded)
-
-
-def test_one_function_runs_step_by_step_where_that_is_quicker() -> None:
-    pipeline = build([means()])
-
-    def taken(whole: float, **asked: Any) -> Pipeline:
-        return in_bands(pipeline, lambda each: float(len(each.stages)), None, lambda _: whole, **asked)
-
-    apart = taken(0.5)
-    assert apart is not pipeline
-    assert apart.stages[0].circle == ("u",)
-    assert apart.followed == ()
-    assert taken(1e6) is pipeline
-    assert taken(0.5, looped={"u": pipeline.stage("u").dims}) is pipeline
-    asked = taken(0.5, looped={"u": pipeline.stage("u").dims[1:]})
-    assert asked.stages[0].circle == ("u",)
-
-
-def test_stages_whose_loops_the_user_says_are_in_no_bands() -> None:
-    pipeline = build([means()])
-    dims = pipeline.stage("u").dims
-    assert in_bands(pipeline, lambda each: 1.0, looped={"u": dims}) is pipeline
-    assert in_bands(pipeline, lambda each: 1.0, looped={"u": dims[1:]}) is pipeline
-    assert "u_8" in stages(in_bands(pipeline, lambda each: 1.0, looped={"v": dims}))
 
 
 def test_bands_of_many_stages_are_not_tried() -> None:
@@ -84,7 +42,7 @@ def test_bands_of_many_stages_are_not_tried() -> None:
         sizes.append(len(each.stages))
         return 1.0
 
-    in_bands(build([fields()]), predict)
+    StepWays(predict).decided(build([fields()]))
     assert max(sizes) <= timebands.MOST_STAGES
 
 
@@ -148,7 +106,7 @@ def test_a_longer_band_is_tried_where_it_could_do() -> None:
             sizes.append(len(each.stages))
             return 1.0 if len(each.stages) == 1 else four * len(each.stages)
 
-        in_bands(build([means()]), predict)
+        StepWays(predict).decided(build([means()]))
         return max(sizes)
 
     assert tried(0.9) == 4  # eight steps would save 0.1 and a sixth of that

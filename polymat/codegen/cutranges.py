@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, Declare, Id, Literal, Stmt
+from polymat.codegen.c.formulas import FormulaWriter
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.loops.nestfunction import PIECES, NestFunction, RangeGrid, Work
 from polymat.lang.affine import Affine
+from polymat.product.rangecuts import area, even
 
 DOWN, ACROSS = "_pm_down", "_pm_across"
 ROW, ROW_END = "_pm_row", "_pm_row_end"
@@ -49,26 +51,16 @@ def _begin(
         suffix, counted = balance
         needs.add(Piece.SHARES)
         return CCall(f"_pm_share_{suffix}", (counted, first, last, position, count))
+    length, unit = CBinary("-", last, first), Literal(str(block))
     if work not in ("rising", "falling"):
-        return _cut(block, ends, position, count)
-    needs.add(Piece.MATH)
+        asked = {"length": length, "unit": unit, "part": position, "parts": count}
+        begin = CBinary("+", first, FormulaWriter("ptrdiff_t", asked).expr(even))
+        return begin if block == 1 else CCall(MIN_I64.function, (begin, last))
     rising = work == "rising"
-    part = Cast("double", position if rising else CBinary("-", count, position))
-    root = CCall("sqrt", (CBinary("/", part, Cast("double", count)),))
-    rows = Cast("ptrdiff_t", CBinary("*", Cast("double", CBinary("-", last, first)), root))
-    return CBinary("+", first, rows) if rising else CBinary("-", last, rows)
-
-
-def _cut(block: int, ends: Ends, position: CExpr, count: CExpr) -> CExpr:
-    """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
-    first, last = ends
-    length: CExpr = CBinary("-", last, first)
-    if block == 1:
-        return CBinary("+", first, CBinary("/", CBinary("*", length, position), count))
-    size = Literal(str(block))
-    blocks = CBinary("/", CBinary("+", length, Literal(str(block - 1))), size)
-    part = CBinary("*", CBinary("/", CBinary("*", blocks, position), count), size)
-    return CCall(MIN_I64.function, (CBinary("+", first, part), last))
+    part = position if rising else CBinary("-", count, position)
+    asked = {"length": length, "part": part, "parts": count}
+    lines = FormulaWriter("double", {name: Cast("double", each) for name, each in asked.items()}).expr(area)
+    return CBinary("+" if rising else "-", first if rising else last, Cast("ptrdiff_t", lines))
 
 
 def in_grid(

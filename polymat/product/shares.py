@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from math import prod, sqrt
+from math import prod
 from typing import Literal
 
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction
 from polymat.product.gridcuts import cut as cut_within
+from polymat.product.rangecuts import area, even
 
 LEAST_GRID = 4  # threads from which on a share may be a part of both rows and columns
 COPIED = 24.0  # points in the time of copying a row or a column of one beside them, for each step of depth
@@ -204,11 +205,11 @@ def cut(found: Contraction, share: Share) -> Contraction:
 
 def _begin(work: Work, length: int, unit: int, threads: int, number: int) -> int:
     """Where the share of that number begins; those of a triangle's rows have the same area."""
-    if work == "rising":
-        return int(length * sqrt(number / threads))
+    asked = {"length": float(length), "unit": float(unit), "parts": float(threads)}
     if work == "falling":
-        return length - int(length * sqrt((threads - number) / threads))
-    return min(-(-length // unit) * number // threads * unit, length)
+        return length - int(area.at({**asked, "part": float(threads - number)}))
+    asked["part"] = float(number)
+    return int(area.at(asked)) if work == "rising" else min(int(even.at(asked)), length)
 
 
 def _within(work: Across, rows: Part, side: SharedSide, count: int, number: int) -> int:

@@ -26,6 +26,7 @@ from polymat.product.formulanames import Fact, LetCondition, LetNumber, Name, le
 from polymat.product.numbers import Root
 
 Kind = OneOf["double", "ptrdiff_t"]
+_ONE = Literal("1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +61,8 @@ class FormulaWriter:
             case Constant(value):
                 return Literal(repr(float(value)) if self.kind == "double" else str(int(value)))
             case Arithmetic(sign, left, right) | Comparison(sign, left, right) | Joined(sign, left, right):
-                return CBinary(sign, self.expr(left), self.expr(right))
+                made = CBinary(sign, self.expr(left), self.expr(right))
+                return made.left if sign in ("*", "/") and made.right == _ONE else made
             case Denied(Comparison("==", left, right)):
                 return CBinary("!=", self.expr(left), self.expr(right))
             case Denied(condition):
@@ -81,7 +83,12 @@ class FormulaWriter:
         """A quotient as a whole number."""
         if self.kind == "double":
             return CCall(f"__builtin_{'ceil' if up else 'floor'}", (CBinary("/", left, right),))
-        more = CBinary("-", CBinary("+", left, right), Literal("1"))
+        if right == _ONE:
+            return left
+        if isinstance(right, Literal) and right.text.isdigit():
+            more = CBinary("+", left, Literal(str(int(right.text) - 1)))
+        else:
+            more = CBinary("-", CBinary("+", left, right), _ONE)
         return CBinary("/", more if up else left, right)
 
 

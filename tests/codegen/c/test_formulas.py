@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from polymat.codegen.c.ctree import Id
+from polymat.codegen.c.ctree import Id, Literal
 from polymat.codegen.c.formulas import FormulaWriter, Kind, declarations, formula_text
 from polymat.codegen.c.render import expression
 from polymat.errors import InternalError
@@ -67,6 +67,13 @@ def test_whole_quotients_are_those_of_the_type() -> None:
     assert formula_text(quotient(A, B), "double") == "__builtin_ceil(a / b)"
     assert formula_text(whole(A, B), "double") == "__builtin_floor(a / b)"
     assert formula_text(root(A), "double") == "__builtin_sqrt(a)"
+    assert formula_text(quotient(A, 8), "ptrdiff_t") == "(a + 7) / 8"
+
+
+def test_ones_are_left_out_where_they_are_given() -> None:
+    unit = Name("unit")
+    writer = FormulaWriter("ptrdiff_t", {"unit": Literal("1")})
+    assert expression(writer.expr(quotient(A, unit) * unit + whole(B, unit))) == "a + b"
 
 
 def test_names_that_stand_for_formulas_are_declared_after_what_they_need() -> None:

@@ -30,6 +30,11 @@ class Location:
         return linecache.getline(self.file, self.line).strip()
 
 
+def counted(number: object, what: str, several: str = "") -> str:
+    """A number, or a form of sizes, and what there are so many of: "1 index", "2 indices"."""
+    return f"{number} {what if str(number) == '1' else several or what + 's'}"
+
+
 def module_of(frame: FrameType) -> str:
     """The name of the module that a frame runs, also under `python -m`, with a full stop behind it."""
     spec = frame.f_globals.get("__spec__")

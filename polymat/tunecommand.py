@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from polymat.driver import measured
-from polymat.errors import ArgumentError
+from polymat.errors import ArgumentError, counted
 from polymat.request import Request
 from polymat.runtime.settings import settings
 from polymat.runtime.target import UsageError, load_arguments
@@ -59,12 +59,13 @@ def tune_lines(asked: argparse.Namespace, request: Request | None) -> Iterator[s
 def store_line() -> str:
     """How many programs were tuned, and how much room that takes."""
     files = tuned_files()
-    return f"tuned      {len(files)} programs, {sum(path.stat().st_size for path in files)} bytes"
+    size = sum(path.stat().st_size for path in files)
+    return f"tuned      {counted(len(files), 'program')}, {size} bytes"
 
 
 def forget_line() -> str:
     """Forget all that was tuned, and say how much that was."""
-    return f"forgot what was tuned of {forget_tuned()} programs"
+    return f"forgot what was tuned of {counted(forget_tuned(), 'program')}"
 
 
 def _sizes(text: str | None) -> dict[str, int]:

@@ -235,7 +235,7 @@ def test_an_error_of_the_tree_has_no_traceback(run: Run, program: Write) -> None
     assert "    blur.defn = [x(i - 1) + x(i + 2)]\n" in done.err
     assert "Traceback" not in done.err
     done = run("explain", program(BLUR.replace("x(i + 1)", "x(i, 1)")))
-    assert (done.status, done.err.splitlines()[0]) == (1, f"{path}:8: x has 1 dimensions, got 2 indices")
+    assert (done.status, done.err.splitlines()[0]) == (1, f"{path}:8: x has 1 dimension, got 2 indices")
 
 
 def test_an_error_of_the_command_has_no_location(program: Write) -> None:

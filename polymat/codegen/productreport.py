@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
@@ -52,7 +53,7 @@ class ProductReport:
 
     def __str__(self) -> str:
         of_part = "".join(f", {length} of {dim}" for dim, length in self.part.items())
-        who = f"{self.threads} thread{'s' * (self.threads > 1)}{of_part}"
+        who = f"{counted(self.threads, 'thread')}{of_part}"
         sizes = ", ".join(f"{name} {size}" for name, size in self.sizes.items())
         at = f"{' + '.join(self.stages)}{f' at {sizes}' if sizes else ''}"
         packed = f"packs {' and '.join(self.packed)}" if self.packed else "packs nothing"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import inf
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -66,7 +67,7 @@ class Profile:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name} {size}" for name, size in self.sizes.items())
-        threads = f"{self.threads} thread{'s' * (self.threads != 1)}"
+        threads = counted(self.threads, "thread")
         head = f"{self.name}{f' at {sizes}' if sizes else ''} on {threads}: {seconds_text(self.seconds)}"
         head += f", predicted {seconds_text(self.predicted)}"
         return "\n".join([head, *(f"  {group}" for group in self.groups)])

@@ -13,7 +13,7 @@ from typing import Any
 from polymat.codegen.productreport import ProductReport, Products
 from polymat.codegen.profile import Profile
 from polymat.dataclass import dataclass
-from polymat.errors import ArgumentError, ToolchainError
+from polymat.errors import ArgumentError, ToolchainError, counted
 from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.lang.expr import Parameter
 from polymat.model.movement import Movement
@@ -205,7 +205,7 @@ class Report:
         return self.priced(threads)
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]
+        lines = [f"{self.name}: {counted(len(self.groups), 'group')}"]
         lines += [str(group) for group in self.groups]
         lines += map(str, self.products)
         if self.inlined:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from polymat.decide.decider import Decider
-from polymat.errors import OptionError, PolymatError
+from polymat.errors import OptionError, PolymatError, counted
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import GroupChoice, Selection
@@ -154,7 +154,7 @@ def _around(plan: Plan, kernel: KernelPlan, slower: float) -> Plan:
 def with_tiles(plan: Plan, sizes: Sequence[int], pipeline: Pipeline) -> TilePlan:
     """The plan with tiles of other sizes; an `UnfitError` where it has no tiles of so many dimensions."""
     if not isinstance(plan, TilePlan) or len(sizes) != len(plan.dims):
-        raise UnfitError(f"{'+'.join(plan.group.stages)} has no tiles of {len(sizes)} dimensions")
+        raise UnfitError(f"{'+'.join(plan.group.stages)} has no tiles of {counted(len(sizes), 'dimension')}")
     wanted = on_grid(sizes, plan.members)
     if wanted == plan.sizes:
         return plan

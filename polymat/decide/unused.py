@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from polymat.dataclass import dataclass
 from polymat.decide.schemeplans import MODELLED
-from polymat.errors import Location, OptionError
+from polymat.errors import Location, OptionError, counted
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
@@ -93,9 +93,8 @@ def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
     stages = [each.pipeline.stage(member.stage) for each in planned for member in each.plan.members]
     most = max(stages, key=lambda stage: len(stage.dims))
     if len(sizes) > len(most.dims):
-        text = (
-            f"Options.tile_sizes={sizes} has {len(sizes)} sizes, of which tiles take {len(most.dims)} at most"
-        )
+        given = f"Options.tile_sizes={sizes} has {counted(len(sizes), 'size')}"
+        text = f"{given}, of which tiles take {len(most.dims)} at most"
         raise OptionError(text, at=most.at, hint=f"outermost first they run along {', '.join(most.dims)}")
 
 

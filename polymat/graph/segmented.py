@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.lang.affine import Affine
 
 
@@ -66,5 +67,5 @@ class SegmentedSteps:
 
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
-        steps = f"{self.steps} step{'s' * (self.steps != 1)}"
+        steps = counted(self.steps, "step")
         return f"{steps} in one pass over vectors of points of {self.lanes} segments"

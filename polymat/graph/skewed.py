@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.lang.affine import Affine
 
 
@@ -59,6 +60,6 @@ class SkewedSteps:
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
         outer = self.order.along[0].step
-        rows = f"{outer} row{'s' * (outer != 1)}"
+        rows = counted(outer, "row")
         behind = f"each {rows} behind the one before" if outer else "all of them over the same ones"
-        return f"{self.most} steps at most follow each other over rows, {behind}"
+        return f"{counted(self.most, 'step')} at most follow each other over rows, {behind}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polymat.errors import LangError, ShapeError, caller_location
+from polymat.errors import LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     check_plain,
@@ -39,8 +39,8 @@ def conv2d(image: Source, weights: Source, *, stride: int | tuple[int, int] = 1)
     rows, columns, channels = image.shape[-3:]
     if weights.shape[2] != channels:
         raise ShapeError(
-            f"conv2d: {described(image)} has {channels} channels, the weights {described(weights)} take "
-            f"{weights.shape[2]}",
+            f"conv2d: {described(image)} has {counted(channels, 'channel')}, the weights "
+            f"{described(weights)} take {weights.shape[2]}",
             at=caller_location(),
             hint=extents_hint(channels, weights.shape[2]) or "image [.., C], weights [R, S, C, K]",
         )

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from polymat.dataclass import dataclass
-from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_plain, described, extents_hint, merged_sizes, names_in, span
 from polymat.lang.expr import Expr, Variable, binary
@@ -111,7 +111,7 @@ def parse_subscripts(subscripts: Any, count: int) -> Subscripts:
             )
     if len(terms) != count:
         raise LangError(
-            f"einsum: '{subscripts}' has {len(terms)} operand{'s' * (len(terms) != 1)}, got {count}",
+            f"einsum: '{subscripts}' has {counted(len(terms), 'operand')}, got {count}",
             at=at,
             hint=_FORMS,
         )
@@ -146,7 +146,8 @@ def _sources(text: str, found: Subscripts, operands: Sequence[Any]) -> list[Sour
         check_plain(value, text)
         if value.rank != len(letters):
             raise ShapeError(
-                f"{text}: '{letters}' has {len(letters)} indices, {described(value)} has {value.rank}",
+                f"{text}: '{letters}' has {counted(len(letters), 'index', 'indices')}, "
+                f"{described(value)} has {value.rank}",
                 at=at,
                 hint="one letter for each dimension",
             )

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from polymat.dataclass import dataclass
-from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     check_mode,
@@ -133,7 +133,7 @@ def taps_source(make: Makers[Any], taps: Any, dtype: ScalarType) -> Source:
 
 
 def taps_label(taps: Any) -> str:
-    return taps.label if isinstance(taps, Source) else f"{len(taps)} taps"
+    return taps.label if isinstance(taps, Source) else counted(len(taps), "tap")
 
 
 def window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[Affine, Affine]:
@@ -149,7 +149,7 @@ def window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[A
             kept = length - count + 1
             if kept.is_constant and kept.const < 1:
                 raise ShapeError(
-                    f"fir: {described(signal)} is shorter than its {count} taps",
+                    f"fir: {described(signal)} is shorter than its {counted(count, 'tap')}",
                     at=caller_location(),
                     hint="mode='causal' keeps the length",
                 )

@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from polymat.errors import LangError, ShapeError, caller_location
+from polymat.errors import LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     described,
@@ -92,7 +92,7 @@ def istft(spectra: Any, window: Any, hop: SupportsIndex) -> SignalResult:
         raise ShapeError(f"istft: {what} is no complex Signal of several channels", at=caller_location())
     if spectra.shape[-1] != Affine((), count // 2 + 1):
         raise ShapeError(
-            f"istft: {described(spectra)} has {spectra.shape[-1]} values a frame, "
+            f"istft: {described(spectra)} has {counted(spectra.shape[-1], 'value')} a frame, "
             f"{count // 2 + 1} are needed for a window of {count}",
             at=caller_location(),
         )
@@ -156,7 +156,8 @@ def _window(window: Any, count: int, signal: SignalAlgebra, function: str) -> So
     source = window if isinstance(window, Source) else constant(MAKERS, window, function, signal.dtype)
     if source.shape != (Affine((), count),):
         raise ShapeError(
-            f"{function}: the window {described(source)} does not have {count} elements", at=caller_location()
+            f"{function}: the window {described(source)} does not have {counted(count, 'element')}",
+            at=caller_location(),
         )
     found: Source = source
     return found

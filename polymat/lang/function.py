@@ -16,6 +16,7 @@ from polymat.errors import (
     ShapeError,
     UndefinedError,
     caller_location,
+    counted,
 )
 from polymat.lang.affine import Affine
 from polymat.lang.computed import index_form
@@ -91,7 +92,8 @@ class Source(WholeMethods):
                 hint=self._running(),
             )
         if len(indices) != self.rank:
-            raise ShapeError(f"{self.label} has {self.rank} dimensions, got {len(indices)} indices", at=at)
+            has, got = counted(self.rank, "dimension"), counted(len(indices), "index", "indices")
+            raise ShapeError(f"{self.label} has {has}, got {got}", at=at)
         forms = tuple(index_form(index, place, at) for place, index in enumerate(indices))
         element = Load(self, forms, self.dtype, at, size_parameters(*indices))
         return CastExpr(element, Float) if self.dtype in STORED else element

@@ -14,6 +14,7 @@ from polymat.errors import (
     NotAffineError,
     ShapeError,
     caller_location,
+    counted,
 )
 from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.computed import index_form
@@ -108,7 +109,8 @@ def check_domain(
                     hint=_instead(item) if kind is Interval else "",
                 )
     if len(variables) != len(intervals):
-        raise ShapeError(f"{label} has {len(variables)} variables and {len(intervals)} intervals", at=at)
+        found = f"{counted(len(variables), 'variable')} and {counted(len(intervals), 'interval')}"
+        raise ShapeError(f"{label} has {found}", at=at)
     names = [v.name for v in variables]
     for name in names:
         if names.count(name) > 1:

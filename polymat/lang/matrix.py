@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from polymat.errors import LangError, PolymatWarning, ShapeError, caller_location
+from polymat.errors import LangError, PolymatWarning, ShapeError, caller_location, counted
 from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
@@ -83,7 +83,7 @@ class Vector(MatrixAlgebra, Input):
 def _check_rank(source: Input, rank: int, hint: str) -> None:
     if source.rank != rank:
         raise ShapeError(
-            f"the {source.what} {source.name} has {rank} extent{'s' * (rank > 1)}, got {source.rank}",
+            f"the {source.what} {source.name} has {counted(rank, 'extent')}, got {source.rank}",
             at=source.at,
             hint=hint,
         )
@@ -215,7 +215,8 @@ def _order(source: Source, axes: Sequence[Any]) -> tuple[int, ...]:
         return tuple(range(rank))[::-1]
     if sorted(map(str, order)) != sorted(map(str, range(rank))):
         raise ShapeError(
-            f"transpose: {described(source)} has {rank} dimensions, got the axes {', '.join(map(str, axes))}",
+            f"transpose: {described(source)} has {counted(rank, 'dimension')}, "
+            f"got the axes {', '.join(map(str, axes))}",
             at=caller_location(),
             hint="each axis once",
         )

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 
 from polymat.dataclass import dataclass
-from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_mode, pointwise
 from polymat.lang.condition import Condition
@@ -142,7 +142,7 @@ def _widths(width: Any, array: Source) -> list[tuple[int, int]]:
     ):
         raise LangError(
             f"pad: the width is {shown(width)}; expected an integer, a pair, or a pair for each of "
-            f"{array.rank} dimensions",
+            f"{counted(array.rank, 'dimension')}",
             at=caller_location(),
         )
     if (given < 0).any():

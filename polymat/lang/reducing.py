@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from polymat.dataclass import dataclass
-from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location, counted
 from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
@@ -96,7 +96,7 @@ def _is_axis(value: object) -> bool:
 def _counted(source: Source, method: str, axis: Any) -> int:
     if not -source.rank <= axis < source.rank:
         raise ShapeError(
-            f"{method}: {described(source)} has {source.rank} dimensions, there is no axis {axis}",
+            f"{method}: {described(source)} has {counted(source.rank, 'dimension')}, there is no axis {axis}",
             at=caller_location(),
             hint=f"axes are 0 to {source.rank - 1}, or -1 for the last" if source.rank else "it is a number",
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     check_plain,
@@ -75,7 +75,7 @@ def irfft(x: Source, n: Any = None) -> SignalResult:
     source = _channels(x, "irfft")
     length = (source.shape[-1] - 1).scale(2) if n is None else as_affine(n, caller_location())
     if length.is_constant and length.const < 1:
-        raise ShapeError(f"irfft: {length} samples of {described(source)}", at=caller_location())
+        raise ShapeError(f"irfft: {counted(length, 'sample')} of {described(source)}", at=caller_location())
     if source.dtype.kind != "c":
         raise DtypeError(
             f"irfft: {source.label} is {source.dtype}, a spectrum is complex",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import chain, count
 from typing import Any
 
-from polymat.errors import DtypeError, LangError, Location, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, Location, ShapeError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
@@ -273,4 +273,4 @@ def _names_of(function: Function) -> set[str]:
 
 
 def _arrays(count: int) -> str:
-    return f"{count} array{'s' * (count != 1)}"
+    return counted(count, "array")

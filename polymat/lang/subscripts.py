@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polymat.dataclass import dataclass
-from polymat.errors import BoundsError, LangError, ShapeError, caller_location
+from polymat.errors import BoundsError, LangError, ShapeError, caller_location, counted
 from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_plain, described, merged_sizes, pointwise
@@ -74,9 +74,8 @@ def _picks(source: Source, items: tuple[Any, ...]) -> list[_Pick]:
     """What each item selects, with whole dimensions for `...` and for those that are not mentioned."""
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > source.rank:
-        raise ShapeError(
-            f"{described(source)} has {source.rank} dimensions, got {used} indices", at=caller_location()
-        )
+        has, got = counted(source.rank, "dimension"), counted(used, "index", "indices")
+        raise ShapeError(f"{described(source)} has {has}, got {got}", at=caller_location())
     gaps = sum(item is Ellipsis for item in items)
     if gaps > 1:
         raise LangError(f"{source.label}: brackets have one ... at most", at=caller_location())

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.lang.expr import Expr
 from polymat.lang.types import ScalarType, type_of_dtype
 
@@ -36,7 +37,7 @@ class Table:
         return hashlib.sha256(f"{self.dtype} ".encode() + self.values).hexdigest()[:16]
 
     def __repr__(self) -> str:
-        return f"Table({self.dtype}, {len(self.array)} values, {self.digest})"
+        return f"Table({self.dtype}, {counted(len(self.array), 'value')}, {self.digest})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

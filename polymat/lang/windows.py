@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polymat.errors import LangError, caller_location
+from polymat.errors import LangError, caller_location, counted
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, names_in, pointwise, scalar, span
 from polymat.lang.condition import Condition
@@ -184,7 +184,7 @@ def _bands(count: int, cutoffs: list[Any], pass_zero: Any) -> list[tuple[Any, An
     wanted = _PASS_ZERO[pass_zero]
     if wanted is not None and (wanted[0] == 1) != (len(cutoffs) == 1):
         raise LangError(
-            f"firwin: {pass_zero!r} does not go with {len(cutoffs)} cut-offs", at=caller_location()
+            f"firwin: {pass_zero!r} does not go with {counted(len(cutoffs), 'cut-off')}", at=caller_location()
         )
     zero = pass_zero if wanted is None else wanted[1]
     nyquist = len(cutoffs) % 2 == (0 if zero else 1)

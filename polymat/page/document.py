@@ -8,6 +8,7 @@ from pathlib import Path
 
 from polymat.codegen.report import Report
 from polymat.decide.figures import Figures
+from polymat.errors import counted
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.page.cards import Card
@@ -143,10 +144,6 @@ def rest(report: Report) -> Iterator[str]:
     words = (text("dt", word) + text("dd", meaning) for word, meaning in GLOSSARY)
     yield element("details", text("summary", "What the words mean") + element("dl", "".join(words)))
     yield element("details", text("summary", "All of it as text") + text("pre", str(report)))
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def style() -> str:

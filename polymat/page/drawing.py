@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.graph.pipeline import Pipeline
 from polymat.page.boxrows import Arranged, Box, placed
-from polymat.page.markup import element, escaped, number, text
+from polymat.page.markup import element, number, text
 
 LETTER, LINE = 7.3, 17.0  # of the text in boxes
 INSIDE, TITLE = 10.0, 20.0  # around the stages of a group, and for its name above them
@@ -43,7 +44,7 @@ def drawing(
     body = element("g", "".join(parts), transform="translate(2 2)")
     return element(
         "svg",
-        f"<title>{escaped(f'{len(pipeline.stages)} stages in {len(groups)} groups')}</title>{body}",
+        f"<title>{counted(len(pipeline.stages), 'stage')} in {counted(len(groups), 'group')}</title>{body}",
         viewBox=f"0 0 {number(width)} {number(height)}",
         role="img",
         style=f"max-width: {number(width)}px",

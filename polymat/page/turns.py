@@ -12,10 +12,11 @@ from polymat.codegen.profile import GroupProfile, Profile
 from polymat.codegen.report import Report
 from polymat.dataclass import dataclass
 from polymat.decide.placedsections import placed_sections
+from polymat.errors import counted
 from polymat.graph.stepwise import HeldArray, Steps
 from polymat.model.assumed import assumed_sizes
 from polymat.page.cards import Card
-from polymat.page.document import counted, graph, machine_note, notes, overview, rest, style
+from polymat.page.document import graph, machine_note, notes, overview, rest, style
 from polymat.page.figuretext import seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.subject import StepwiseSubject, Subject

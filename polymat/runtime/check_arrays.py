@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.codegen.c.abi import Array, Row, Signature
-from polymat.errors import ArgumentError
+from polymat.errors import ArgumentError, counted
 from polymat.runtime.foreign import NoArrayError, array_of, element_text, kind_text, offers_array
 from polymat.runtime.sizes import merged, origin_text, row_text, row_value, shape_text
 
@@ -80,8 +80,8 @@ def _check_foreign(
 def _check_rank(signature: Signature, who: str, array: Array, value: AnyArray) -> AnyArray:
     if value.ndim != len(array.extents):
         raise ArgumentError(
-            f"{signature.name}(): {who} has {_dimensions(value.ndim)}, shape {value.shape}:"
-            f" expected {_dimensions(len(array.extents))}, {shape_text(signature, array.extents)}"
+            f"{signature.name}(): {who} has {counted(value.ndim, 'dimension')}, shape {value.shape}:"
+            f" expected {counted(len(array.extents), 'dimension')}, {shape_text(signature, array.extents)}"
         )
     return value
 
@@ -262,7 +262,3 @@ def _sizes_in(signature: Signature, row: Row) -> list[int]:
         inner = [symbol] if symbol < first else _sizes_in(signature, signature.derived[symbol - first])
         found.update(dict.fromkeys(inner))
     return list(found)
-
-
-def _dimensions(count: int) -> str:
-    return "1 dimension" if count == 1 else f"{count} dimensions"

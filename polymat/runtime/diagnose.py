@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from polymat.codegen.c.abi import PITCH, Signature, Size
 from polymat.dataclass import dataclass
-from polymat.errors import ArgumentError, InternalError
+from polymat.errors import ArgumentError, InternalError, counted
 from polymat.runtime.check_arrays import (
     AnyArray,
     check_array,
@@ -81,7 +81,7 @@ def match_arguments(
     call = f"{signature.name}():"
     if len(args) > len(signature.order):
         count = len(signature.order)
-        takes = f"takes {count} positional argument{'s' * (count != 1)}, got {len(args)}"
+        takes = f"takes {counted(count, 'positional argument')}, got {len(args)}"
         raise ArgumentError(f"{call} {takes}", hint=usage(signature))
     given = dict(zip(signature.order, args, strict=False))
     names = slot_names(signature)

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from polymat.codegen.routines.librarylinks import library_needs, routines_of
 from polymat.dataclass import dataclass
+from polymat.errors import counted
 from polymat.idiom.libraryfacts import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe
@@ -87,7 +88,7 @@ def _version(package: str) -> str:
 
 def _machine() -> str:
     machine = probe()
-    cores = f"{machine.cores} core{'s' * (machine.cores > 1)}"
+    cores = counted(machine.cores, "core")
     vectors = f"{machine.vector_registers} vector registers of {machine.vector_bits} bits"
     fma = f"{machine.fma_units} FMA of {machine.fma_latency} cycles"
     clock = f"{machine.hertz / 1e9:.2f} GHz"
@@ -155,7 +156,7 @@ def _threads() -> str:
     if asked.omp_num_threads is not None:
         reason = f"OMP_NUM_THREADS is {asked.omp_num_threads}"
     else:
-        reason = f"this process may run on {available} processor{'s' * (available > 1)}"
+        reason = f"this process may run on {counted(available, 'processor')}"
     if quota is not None and asked.omp_num_threads is None:
         reason += f", for {quota:g} processors' worth of time"
     if asked.omp_thread_limit is not None:
@@ -191,4 +192,4 @@ def _cache() -> str:
     found = entries()
     size = bytes_text(sum(entry.bytes for entry in found))
     limit = bytes_text(asked.cache_limit_bytes)
-    return f"{asked.cache_mode}, {directory}: {len(found)} files, {size} of at most {limit}"
+    return f"{asked.cache_mode}, {directory}: {counted(len(found), 'file')}, {size} of at most {limit}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polymat.codegen.c.abi import Signature
-from polymat.errors import PolymatError
+from polymat.errors import PolymatError, counted
 from polymat.runtime.diagnose import bind, match_arguments
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _on_other_threads(report: Any, threads: int) -> Iterator[str]:
     seconds = report.seconds_on(threads) if threads != report.threads else None
     if seconds is not None:
         yield (
-            f"calls from here have {threads} thread{'s' * (threads > 1)}, and {seconds:.3g} s are predicted "
+            f"calls from here have {counted(threads, 'thread')}, and {seconds:.3g} s are predicted "
             f"for them; the plans and all other figures are for {report.threads}: "
             f"Options(threads={threads}) makes others"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from polymat.errors import counted
 from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
@@ -166,7 +167,9 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
     for level, size in _levels(member, found):
         if plan.sizes[level] != size:
             points, wanted = (each // member.scale(level) for each in (plan.sizes[level], size))
-            return Misfit(f"tiles have {points} points of {member.dims[level]}, not {wanted}", _SIZES)
+            return Misfit(
+                f"tiles have {counted(points, 'point')} of {member.dims[level]}, not {wanted}", _SIZES
+            )
     if found.parallel is not None and found.parallel != shared_text(plan, member):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared_text(plan, member)})")
     wrong = _misfit_of_nest(plan, member, found)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.errors import unreachable
+from polymat.errors import counted, unreachable
 from tests.errors.told import told
 
 M, N, K, L = (pm.Parameter(pm.Int, name) for name in "MNKL")
@@ -152,3 +152,9 @@ def test_errors_are_also_what_python_would_raise() -> None:
     for error, python in pairs:
         assert issubclass(error, python)
         assert issubclass(error, pm.PolymatError)
+
+
+def test_counts_have_the_word_for_so_many() -> None:
+    assert [counted(number, "tap") for number in (0, 1, 2)] == ["0 taps", "1 tap", "2 taps"]
+    assert counted(1, "index", "indices") == "1 index"
+    assert counted(x.shape[0], "index", "indices") == "N indices"

@@ -81,7 +81,7 @@ LangError: the domain of g has Parameter(Int, 'N') for an Interval
 hint: Interval(Int, 0, N - 1): both ends belong to it
 
 Function(([i, j], [W]), Double, "g")
-ShapeError: g has 2 variables and 1 intervals
+ShapeError: g has 2 variables and 1 interval
 
 Function(([i, i], [W, W]), Double, "g")
 NameClashError: two variables of g are named i
@@ -93,7 +93,7 @@ hint: bounds may use sizes and the variables before in the same domain
 
 EXPRESSIONS = """
 x(i, j)
-ShapeError: x has 1 dimensions, got 2 indices
+ShapeError: x has 1 dimension, got 2 indices
 
 x(x(i))
 NotAffineError: not affine: x(i)

@@ -132,7 +132,7 @@ pad(A, [1, 2, 3])
 LangError: pad: the width is list [1, 2, 3]; expected an integer, a pair, or a pair for each of 2 dimensions
 
 pad(x, True)
-LangError: pad: the width is bool True; expected an integer, a pair, or a pair for each of 1 dimensions
+LangError: pad: the width is bool True; expected an integer, a pair, or a pair for each of 1 dimension
 
 pad(A, (0, -1))
 LangError: pad: the width tuple (0, -1) is negative

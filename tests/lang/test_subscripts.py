@@ -71,7 +71,7 @@ def test_sizes_must_hold_what_is_selected() -> None:
 @pytest.mark.parametrize(
     ("source", "index", "error", "message"),
     [
-        (x, (0, 0), ShapeError, "has 1 dimensions, got 2 indices"),
+        (x, (0, 0), ShapeError, "has 1 dimension, got 2 indices"),
         (cube, (Ellipsis, 0, Ellipsis), LangError, "cube: brackets have one ... at most"),
         (x, 10, BoundsError, r"x\[10\]: 10 is outside a dimension of extent 10"),
         (x, -11, BoundsError, r"x\[-11\]: -11 is outside a dimension of extent 10"),

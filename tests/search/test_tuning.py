@@ -250,9 +250,9 @@ def test_the_command_tunes_and_tells(
     assert data["default_seconds"] > 0.0
     assert [entry["trial"] for entry in data["convergence"]] == [*range(1, len(data["trials"]) + 1)]
     assert main(["cache"]) == 0
-    assert "\ntuned      1 programs, " in capsys.readouterr().out
+    assert "\ntuned      1 program, " in capsys.readouterr().out
     assert main(["cache", "--forget-tuned"]) == 0
-    assert capsys.readouterr().out == "forgot what was tuned of 1 programs\n"
+    assert capsys.readouterr().out == "forgot what was tuned of 1 program\n"
     for wrong, message in (("N", "--sizes has 'N', no size"), ("N=x", "--sizes has 'N=x', no size")):
         assert main(["tune", target, "--sizes", wrong]) == 2
         assert capsys.readouterr().err == f"{message}\nhint: --sizes N=500,M=300\n"

@@ -14,7 +14,7 @@ import polymat
 from polymat import benchcommand
 from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
-from polymat.errors import ArgumentError, PolymatError, counted
+from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.measuring.blastimes import calibrate_library
@@ -264,13 +264,9 @@ def _progress(done: float) -> None:
     print(f"\r{text}", end="\r" if done >= 1.0 else "", file=sys.stderr, flush=True)
 
 
-def _clear_line() -> str:
-    return f"removed {counted(clear(), 'file')} from {cache_directory()}"
-
-
 def _cache(asked: argparse.Namespace) -> int:
     if asked.forget_tuned or asked.clear:
-        print(forget_line() if asked.forget_tuned else _clear_line())
+        print(forget_line() if asked.forget_tuned else f"removed {clear()} files from {cache_directory()}")
         return _OK
     found = entries()
     print(f"directory  {cache_directory()}")

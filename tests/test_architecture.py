@@ -22,7 +22,7 @@ SOURCES = sorted(
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-LEAST_TESTED = 347  # modules with a file of tests of their own
+LEAST_TESTED = 356  # modules with a file of tests of their own
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 

@@ -47,7 +47,7 @@ class Bands:
 
     @property
     def text(self) -> str:
-        """What is said of them."""
+        """In words, for notes."""
         return f"in bands of {self.size} steps: {self.seconds:.3g} s a step, {self.alone:.3g} s one by one"
 
 

@@ -53,7 +53,7 @@ def _begin(
         return CCall(f"_pm_share_{suffix}", (counted, first, last, position, count))
     length, unit = CBinary("-", last, first), Literal(str(block))
     if work not in ("rising", "falling"):
-        asked = {"length": length, "unit": unit, "part": position, "parts": count}
+        asked: dict[str, CExpr] = {"length": length, "unit": unit, "part": position, "parts": count}
         begin = CBinary("+", first, FormulaWriter("ptrdiff_t", asked).expr(even))
         return begin if block == 1 else CCall(MIN_I64.function, (begin, last))
     rising = work == "rising"

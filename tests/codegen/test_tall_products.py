@@ -21,6 +21,7 @@ M, N, K, H = (pm.Parameter(pm.Int, name) for name in "MNKH")
 SMALL = replace(
     GENERIC, vector_bits=512, vector_registers=32, l1_bytes=1 << 13, l2_bytes=1 << 15, l3_bytes=1 << 17
 )
+NARROW = replace(SMALL, vector_bits=256, vector_registers=16)  # several steps of its blocks are written out
 OWN = pm.Options(blas="never")
 SIZES = ((64, 1, 1), (65, 151, 3), (63, 24, 16), (131, 97, 33), (72, 61, 101), (500, 48, 8))
 DTYPES: tuple[tuple[ScalarType, str], ...] = ((pm.Double, "float64"), (pm.Float, "float32"))
@@ -61,6 +62,22 @@ def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: st
         extents = {M: m, N: n, K: k}
         arrays = [rng.standard_normal([extents[size] for size in shape]) for shape in (left, right)]
         check(function, *(array.astype(name) for array in arrays), depth=k)
+
+
+@pytest.mark.parametrize(("dtype", "name"), DTYPES)
+@pytest.mark.parametrize("transposed", ["", "A"])
+def test_steps_that_are_written_out_and_those_left_over(
+    compile_for: CompileFor, seed: int, dtype: ScalarType, name: str, transposed: str
+) -> None:
+    compile_for(NARROW)
+    left = [K, M] if transposed else [M, K]
+    A, W = pm.Matrix(dtype, "A", left), pm.Matrix(dtype, "B", [K, N])
+    function = compiled((A.T if transposed else A) @ W, A, W, sizes=(500, 60, 100), packs=bool(transposed))
+    rng = np.random.default_rng(seed)
+    for depth in (*range(1, 14), 65, 68, 71):
+        extents = {M: 50, N: 37, K: depth}
+        arrays = [rng.standard_normal([extents[size] for size in shape]) for shape in (left, [K, N])]
+        check(function, *(array.astype(name) for array in arrays), depth=depth)
 
 
 def test_sums_are_added_to_an_array(seed: int) -> None:

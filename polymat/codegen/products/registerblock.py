@@ -15,6 +15,8 @@ from polymat.dataclass import dataclass
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
 FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
+SHORT_STEP = 16  # multiply-adds of a block, below which the instructions around them take as long
+WRITTEN_OUT = 4  # steps of such a block
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class RegisterBlock:
     elements are loaded, their products added to the sums, and what is needed later is requested; without
     steps there is no loop.  stores: what becomes of the sums.  before: declarations and requests.  first: a
     loop over a part of the depth, or steps that are written out.  around: how a loop begins that has the one
-    over the depth in it.
+    over the depth in it.  turns: steps that are written out one after the other, where there are so many; at
+    each is requested what `asked` says, where `turn` is its number, and after all of them comes `onward`.
     """
 
     name: str
@@ -38,6 +41,9 @@ class RegisterBlock:
     before: str = ""
     first: str = ""
     around: tuple[str, ...] = ()
+    turns: int = 1
+    asked: tuple[str, ...] = ()
+    onward: tuple[str, ...] = ()
     comment: str = ""
     linkage: str = "_PM_SHARED"
 
@@ -62,11 +68,30 @@ def _depth(block: RegisterBlock) -> str:
     if not block.steps:
         return ""
     body = statements((*block.loads, *block.steps, *block.requests), 8)
-    loop = f"#pragma GCC unroll 1\n    for (ptrdiff_t k = 0; k < depth; k++) {{\n{body}    }}\n"
+    begin = "ptrdiff_t k = 0" if block.turns == 1 else ""
+    loop = f"#pragma GCC unroll 1\n    for ({begin}; k < depth; k++) {{\n{body}    }}\n"
+    if block.turns > 1:
+        loop = _written_out(block) + loop
     if not block.around:
         return loop
     inner = indent(loop, "    ", lambda line: not line.startswith("#"))
     return f"{statements(block.around, 4)}{inner}    }}\n"
+
+
+def _written_out(block: RegisterBlock) -> str:
+    """The loop over as many steps at a time as are written out."""
+    body, turns = statements((*block.loads, *block.steps, *block.asked), 12), block.turns
+    return (
+        "    ptrdiff_t k = 0;\n"
+        f"#pragma GCC unroll 1\n    for (; k + {turns} <= depth; k += {turns}) {{\n"
+        f"#pragma GCC unroll {turns}\n        for (int turn = 0; turn < {turns}; turn++) {{\n"
+        f"{body}        }}\n{statements(block.onward, 8)}    }}\n"
+    )
+
+
+def has_short_steps(shape: Shape) -> bool:
+    """Whether a step of the largest block is so short that several are written out."""
+    return shape.rows * shape.vectors < SHORT_STEP
 
 
 def statements(lines: Iterable[str], spaces: int) -> str:
@@ -85,9 +110,14 @@ def loads(shape: Shape, values: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"const _pm_vector_{shape.suffix} b{v} = {value};" for v, value in enumerate(values))
 
 
-def whole_vectors(shape: Shape, vectors: int) -> list[str]:
-    """A row of B of whole vectors."""
-    return [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
+def whole_vectors(shape: Shape, vectors: int, *, once: bool = False) -> list[str]:
+    """A row of B of whole vectors; once: so that gcc loads each once.
+
+    It takes memory that nobody writes for as good as a register, and loads it once more for each of a few
+    rows, and where steps are written out; volatile loads it does not repeat.
+    """
+    kind = "volatile " if once else ""
+    return [f"*(const {kind}_pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
 
 
 def mask(shape: Shape) -> str:
@@ -95,15 +125,10 @@ def mask(shape: Shape) -> str:
     return f"    const _pm_mask_{shape.suffix} mask = _PM_MASK_{shape.suffix}(last);\n"
 
 
-def right_row(shape: Shape, rows: int, vectors: int) -> list[str]:
-    """A row of B whose last vector is a part of one.
-
-    gcc takes memory that nobody writes for as good as a register, and loads it once more for each of a few
-    rows; volatile loads it does not repeat.
-    """
-    s, once = shape.suffix, "volatile " if rows in FEW_ROWS else ""
-    whole = [f"*(const {once}_pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
-    return [*whole, f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)"]
+def right_row(shape: Shape, rows: int, vectors: int, *, once: bool = False) -> list[str]:
+    """A row of B whose last vector is a part of one, for so many rows."""
+    last = f"_pm_load_{shape.suffix}(b + {(vectors - 1) * shape.lanes}, mask)"
+    return [*whole_vectors(shape, vectors - 1, once=once or rows in FEW_ROWS), last]
 
 
 def steps(shape: Shape, rows: int, vectors: int, *apart: str) -> tuple[str, ...]:

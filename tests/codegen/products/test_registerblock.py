@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.microkernel import full_block
 from polymat.codegen.products.registerblock import (
     RegisterBlock,
     block_text,
@@ -65,6 +66,37 @@ def test_a_loop_around_the_depth_is_closed() -> None:
         "        for (ptrdiff_t k = 0; k < depth; k++) {",
     ]
     assert lines[-4:-2] == ["        }", "    }"]
+
+
+def test_steps_that_are_written_out_come_before_those_left_over() -> None:
+    several = replace(
+        BLOCK, turns=3, asked=("__builtin_prefetch(next + turn, 0, 2);",), onward=("next += 3;",)
+    )
+    lines = block_text(several).splitlines()
+    begin = lines.index("    ptrdiff_t k = 0;")
+    assert lines[begin + 1 : begin + 5] == [
+        "#pragma GCC unroll 1",
+        "    for (; k + 3 <= depth; k += 3) {",
+        "#pragma GCC unroll 3",
+        "        for (int turn = 0; turn < 3; turn++) {",
+    ]
+    end = lines.index("        next += 3;")
+    assert lines[end - 2 : end] == ["            __builtin_prefetch(next + turn, 0, 2);", "        }"]
+    assert lines[end + 1 : end + 4] == ["    }", "#pragma GCC unroll 1", "    for (; k < depth; k++) {"]
+    assert block_text(several).count("c1_0 += a1 * b0;") == 2
+
+
+def test_steps_of_few_multiply_adds_are_written_out_and_load_each_vector_once() -> None:
+    narrow, wide = (full_block(Shape("f64", size, *block)) for size, block in ((32, (6, 2)), (64, (8, 3))))
+    assert "turn < 4" in narrow
+    assert narrow.count("volatile") == 4
+    assert "turn" not in wide
+    assert "volatile" not in wide
+
+
+def test_blocks_of_a_few_rows_load_each_vector_once() -> None:
+    assert "volatile" in full_block(Shape("f64", 64, 4, 5))
+    assert "volatile" not in full_block(Shape("f64", 64, 5, 5))
 
 
 def test_what_comes_before_and_first_stands_around_the_sums() -> None:

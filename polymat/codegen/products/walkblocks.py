@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from polymat.codegen.products.blockresults import requested, results
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.registerblock import (
-    UNUSED,
-    WRITTEN_OUT,
-    RegisterBlock,
-    has_short_steps,
-    loads,
-    mask,
-    right_row,
-    steps,
-    sums,
-)
+from polymat.codegen.products.registerblock import UNUSED, RegisterBlock, loads, mask, right_row, steps, sums
 
 COPIED_AHEAD = 32  # steps of depth between a request for a row of B that is copied, and the copy
 _COPYING_COMMENT = "/* Copies what it reads of B, of which rows begin anywhere within lines. */\n"
@@ -35,7 +25,6 @@ def parameters(shape: Shape, kind: str = "block") -> str:
 def walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
     """A block that walks over segments of depth at offsets `at`, two apart, in A; in B they are packed."""
     first = f"    const {shape.ctype} *const first = a;\n"
-    turns = _turns(shape, rows, vectors)
     return RegisterBlock(
         f"_pm_walk_{shape.suffix}_{rows}x{vectors}",
         parameters(shape, "walk"),
@@ -45,16 +34,10 @@ def walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
             "for (ptrdiff_t segment = 0; segment < segments; segment++) {",
             "    a = first + at[2 * segment];",
         ),
-        loads=loads(shape, right_row(shape, rows, vectors, once=turns > 1)),
+        loads=loads(shape, right_row(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "a_row", "1", "b_step"),
-        turns=turns,
         stores=results(shape, rows, vectors, masked=True),
     )
-
-
-def _turns(shape: Shape, rows: int, vectors: int) -> int:
-    """How many steps of a block are written out: of those of most of a product."""
-    return WRITTEN_OUT if has_short_steps(shape) and copies(shape, rows, vectors) else 1
 
 
 def copies(shape: Shape, rows: int, vectors: int) -> bool:

@@ -29,12 +29,17 @@ def prepare(task: Task) -> Prepared:
     begin.
     """
     asked = task.values["audit"]
-    request, arguments = _drawn(task) if task.problem == RANDOM else _described(task)
+    request, arguments = asked_for(task)
     copied = partial(at_offset, offset=asked["offset"])
     lying = {name: copied(each) if isinstance(each, np.ndarray) else each for name, each in arguments.items()}
     return Prepared(
         partial(audit, request, lying, threads=asked["threads"], seconds=asked["seconds"], copied=copied)
     )
+
+
+def asked_for(task: Task) -> tuple[Request, Mapping[str, Any]]:
+    """What is to be compiled of a task, and the arguments of its calls."""
+    return _drawn(task) if task.problem == RANDOM else _described(task)
 
 
 def at_offset(array: Array, offset: int) -> Array:

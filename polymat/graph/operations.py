@@ -60,7 +60,12 @@ VECTOR_BYTES = 32
 @remembered
 def expression_operations(expr: Expr) -> float:
     """Operations of an expression, each of its nodes once: one of arithmetic, what it costs of a function."""
-    return sum(function_operations(node) or float(bool(children(node))) for node in walk(expr))
+    return sum(node_operations(node) for node in walk(expr))
+
+
+def node_operations(node: Expr) -> float:
+    """Operations of a node alone."""
+    return function_operations(node) or float(bool(children(node)))
 
 
 def function_operations(node: Expr) -> float:

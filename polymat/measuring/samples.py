@@ -27,7 +27,7 @@ _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 
 _WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
 WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
-REACHES = (2, 3, 4)  # times the part of the last level that plans count on
+REACHES = (1.5, 2, 3, 4)  # times the part of the last level that plans count on
 FAR_SHARE = 0.25  # of the bytes, at most, where others have taken lines
 
 
@@ -100,7 +100,7 @@ def _bandwidth(
 def reach_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iterator[tuple[str, Sample]]:
     """Reading multiples of the part of the last level that plans count on, by the number of bytes."""
     span = block.span(1, machine)
-    for size in (_round(times * machine.l3_bytes, _STEP) for times in REACHES):
+    for size in (_round(int(times * machine.l3_bytes), _STEP) for times in REACHES):
         if size <= span:
             read = partial(library.pm_read, block.address, block.slice, size, 1, 1, 1)
             yield f"reach {size}", Sample(float(size), read, patience=_REGION_PATIENCE)

@@ -22,7 +22,7 @@ from polymat.tilesize.shortloops import (
     short_rows_slowdown,
     starting_operations,
 )
-from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, sum_operations
 
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
@@ -95,12 +95,13 @@ def loop_operations(
     """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
 
     unchanged: the parts, by number, that nobody computes.  Stages in one loop over rows have what they load
-    in registers.  Sums count by their operations: which of their loops is best is what register blocks and
-    libraries are compared with, and nothing measured says how near to the peak they come.
+    in registers.  Sums count by their operations, each in the innermost loop that changes it: which of their
+    loops is best is what register blocks and libraries are compared with, and nothing measured says how near
+    to the peak they come.
     """
     starting = starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
     if loops.adds_up or loops.kind == "scatter":
-        return stage_operations(stage, estimates) * loops.slowdown(1) + starting
+        return sum_operations(stage, estimates, loops.order) * loops.slowdown(1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
     rows, registers, beside = loops.unroll, None, 1.0
     if plan.row_loop is not None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
+from math import prod
 
-from polymat.graph.operations import expression_operations
+from polymat.graph.operations import expression_operations, node_operations
 from polymat.graph.stage import Bounds, Part, Stage
 from polymat.lang.affine import Affine, computed_in
+from polymat.lang.expr import Expr, Load, Variable
+from polymat.lang.traverse import children, postorder, walk
+from polymat.memo import remembered
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
@@ -33,6 +38,39 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     for part in stage.parts:
         total += (1 + expression_operations(part.expr)) * part_points(stage, part, estimates)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
+
+
+@once_a_stage
+def sum_operations(stage: Stage, estimates: Mapping[str, int], order: tuple[str, ...]) -> float:
+    """Real operations of the loops of sums, outermost first: before a loop stands what it does not change.
+
+    before:  for m: for l: product *= sin(x(m))
+    after:   a sine for each m
+    """
+    total = stage_operations(stage, estimates)
+    if stage.segments is not None:  # whose inner loops are as long as data say
+        return total
+    each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
+    for item in stage.accumulations:
+        count = each * points(stage.counted(item), estimates)
+        box = zip(item.dims, item.box, strict=True)
+        lengths = {dim: extent(high - low + 1, estimates) for dim, (low, high) in box}
+        for operations, names in _operations_by_dims(item.expr):
+            beside = takewhile(lambda dim, names=names: dim not in names, reversed(order))  # type: ignore[misc]
+            often = prod(max(lengths.get(dim, 1.0), 1.0) for dim in beside)
+            total -= count * operations * (1.0 - 1.0 / often)
+    return total
+
+
+@remembered
+def _operations_by_dims(expr: Expr) -> tuple[tuple[float, frozenset[str]], ...]:
+    """The operations of each node of an expression, and the names that it changes with."""
+    known: dict[int, frozenset[str]] = {}
+    for node in postorder(expr)[0]:
+        names = {name for form in node.indices for name in form.names()} if isinstance(node, Load) else set()
+        names |= {node.name} if isinstance(node, Variable) else set()
+        known[id(node)] = frozenset(names.union(*(known[id(child)] for child in children(node))))
+    return tuple((node_operations(node), known[id(node)]) for node in walk(expr))
 
 
 def part_points(stage: Stage, part: Part, estimates: Mapping[str, int]) -> float:

@@ -25,6 +25,7 @@ ADDENDS = 4  # of an element of a row of results for which it is loaded and stor
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
 ROLLING_ROWS = 2  # new rows of a rolling tile, which a stencil computes side by side
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
+EXTREMES = (Op.Min, Op.Max)
 
 
 def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:
@@ -36,7 +37,8 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
     instructions: there two rows of a tile share what both load, and the C compiler makes the vectors.
     """
-    sums = plan.kind == "reduce" or (plan.kind == "row" and stage.segments is not None)
+    in_registers = stage.segments is not None or stage.op in EXTREMES
+    sums = plan.kind == "reduce" or (plan.kind == "row" and in_registers)
     if sums and stage.dtype.kind == "f":
         return replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.kind != "map" or stage.dtype.kind != "f":
@@ -105,8 +107,7 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
         return replace(plan, terms=True)
     summed = ROWS_COMPLEX if stage.dtype.kind == "c" else ROWS_REDUCED
     if plan.kind == "row" and len(stage.dims) < 2:
-        extreme = stage.op in (Op.Min, Op.Max)
-        return replace(plan, addends=ADDENDS) if extreme else replace(plan, unroll=summed)
+        return replace(plan, addends=ADDENDS) if stage.op in EXTREMES else replace(plan, unroll=summed)
     loads = sum(isinstance(n, Load) for a in stage.accumulations for n in walk(a.expr))
     if not stage.dims or loads > ROWS_REDUCED:
         return plan
@@ -117,7 +118,7 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
 
 def compares_computed(stage: Stage) -> bool:
     """Whether a stage is the least or largest of what is computed from elements, not of elements."""
-    if stage.op not in (Op.Min, Op.Max) or stage.dtype.kind != "f":
+    if stage.op not in EXTREMES or stage.dtype.kind != "f":
         return False
     return not any(isinstance(a.expr, Load) for a in stage.accumulations)
 

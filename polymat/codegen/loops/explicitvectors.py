@@ -14,7 +14,7 @@ from polymat.codegen.c.ctree import (
     expressions,
 )
 from polymat.codegen.c.lines import STREAMS
-from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
+from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Need, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.bufferedrows import COPIES, FENCE, with_buffers
@@ -26,6 +26,7 @@ from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
+from polymat.codegen.loops.registerextremes import with_register_extremes
 from polymat.codegen.loops.registerrows import with_register_rows
 from polymat.codegen.loops.remainders import split_by_remainder
 from polymat.codegen.loops.requests import Requests
@@ -183,17 +184,43 @@ def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[
 def in_registers(
     writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]
 ) -> tuple[Stmt, ...]:
-    """The loops of a sum between bounds from data with rows of results in registers, where there are any."""
+    """The loops with rows of results in registers, where there are any.
+
+    Of sums between bounds from data, and of minima and maxima of rows side by side.
+    """
     types = RowTypes.of(stage.dtype, plan.lanes)
-    if types is None or stage.segments is None or plan.kind != "row":
+    if types is None or plan.kind != "row" or types.lanes < LEAST_LANES:
         return body
-    read = {load.source.name for load in stage.loads()}
-    arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
+    arrays = _of_its_type(writer, stage)
+    if stage.segments is None:
+        return _compared_in_registers(writer, body, types, arrays)
     found = with_register_rows(body, types, arrays)
     if found is None:
         return body
     writer.needs.update({*types.needs(RowPart.TOTAL), MIN_I64})
     return found
+
+
+def _compared_in_registers(
+    writer: NestWriter, body: tuple[Stmt, ...], types: RowTypes, arrays: set[str]
+) -> tuple[Stmt, ...]:
+    found = with_register_extremes(body, types, arrays)
+    if found is None:
+        return body
+    writer.needs.update(_of_extremes(types))
+    return found
+
+
+def _of_extremes(types: RowTypes) -> set[Need]:
+    """What minima and maxima in vectors need."""
+    both = {Helper(op, types.suffix) for op in ("min", "max")}
+    return {*types.needs(RowPart.TOTAL, RowPart.EXTREMES), MIN_I64, *both}
+
+
+def _of_its_type(writer: NestWriter, stage: Stage) -> set[str]:
+    """The arrays that a stage reads whose elements have its own type."""
+    read = {load.source.name for load in stage.loads()}
+    return {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
 
 
 def in_lanes(
@@ -206,8 +233,7 @@ def in_lanes(
     types = RowTypes.of(stage.dtype, plan.lanes)
     if types is None or types.lanes < LEAST_LANES:
         return body
-    read = {load.source.name for load in stage.loads()}
-    arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
+    arrays = _of_its_type(writer, stage)
     if (several := with_lane_sums(body, types, arrays, requests)) is not None:
         writer.needs.update(types.needs(RowPart.SUMS))
     body = several or body
@@ -218,6 +244,5 @@ def in_lanes(
         writer.needs.update(types.needs(*parts))
     body = single or body
     if (compared := with_extremes(body, types, arrays)) is not None:
-        both = {Helper(op, types.suffix) for op in ("min", "max")}
-        writer.needs.update({*types.needs(RowPart.TOTAL, RowPart.EXTREMES), MIN_I64, *both})
+        writer.needs.update(_of_extremes(types))
     return compared or body

@@ -168,6 +168,11 @@ PASSES: tuple[Pass, ...] = (
         *(recurring.block_sums, _tiled, lambda level, _: level, True),
     ),
     _rewrite(
+        "linear",
+        "steps that exchange rows and add multiples of one are a product for columns behind, where it pays",
+        *(recurring.multiply_steps, _tiled, lambda level, _: level, True),
+    ),
+    _rewrite(
         "names", "a reduced dimension has a name that no dimension of the result has", alone(separate_names)
     ),
     _rewrite("terms", "sums run over the points alone whose terms a Select keeps", alone(leave_out_terms)),

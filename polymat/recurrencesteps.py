@@ -7,23 +7,23 @@ from functools import partial
 from math import inf
 
 from polymat.codegen.planes import planes_in_place
-from polymat.decide.opensteps import StepsAsked
-from polymat.decide.pointwisesteps import with_lone_points
+from polymat.decide.opensteps import CALLED, StepsAsked
+from polymat.decide.pointwisesteps import seconds_by_points, with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
 from polymat.decide.waitingsteps import Waits
 from polymat.fusion.separate import separate
+from polymat.graph.lonepoints import point_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
-from polymat.rewrite.sliced import Prices, in_slices
+from polymat.rewrite.sliced import Predict, Prices, in_slices
+from polymat.rewrite.stepproducts import StepProducts
 from polymat.rewrite.stepways import Followed, StepWays
 from polymat.rewrite.sumblocks import SumBlocks
 from polymat.steps import Job, inline
 from polymat.tilesize.namedgroups import alternatives, schemes_among
-
-CALLED = 5e-8  # seconds of a step beside its loops: a call within the library
 
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -47,10 +47,28 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
             seconds += once if section.steps is None else len(section.steps.numbers(sizes)) * (once + CALLED)
         return seconds
 
-    skips = "skews" in asked.options.skip
-    points = "points" not in asked.options.skip
-    follow = None if skips else following
+    skipped, follow = asked.options.skip, None if "skews" in asked.options.skip else following
+    points = None if "points" in skipped else partial(_by_points, job=free)
     return StepWays(predict, follow, whole, _looped(job), points).decided(pipeline)
+
+
+def _by_points(level: Pipeline | Stepwise[Pipeline], job: Job) -> float:
+    """Predicted seconds of a pipeline or of sections, whose points take steps by themselves if they may."""
+    if isinstance(level, Pipeline):
+        return _seconds_of(job, level)
+    asked, seconds = job.request, 0.0
+    sizes = assumed_sizes(level.whole, asked.estimates)
+    for section in level.sections:
+        steps, part = section.steps, section.level
+        count = 1 if steps is None else len(steps.numbers(sizes))
+        kept = inline(part, job) if isinstance(part, Pipeline) else part
+        if steps is None or isinstance(kept, Stepwise) or point_steps(section, kept, level) is None:
+            seconds += count * (CALLED + _by_points(kept, job))
+            continue
+        here = {**sizes, steps.name: 0}
+        schedule = job.decider(kept).schedule(separate(kept))
+        seconds += CALLED + seconds_by_points(schedule, asked.machine, here, max(count, 1), job.threads)
+    return seconds
 
 
 def _looped(job: Job) -> dict[str, frozenset[str]]:
@@ -63,11 +81,15 @@ def _looped(job: Job) -> dict[str, frozenset[str]]:
 def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences slice by slice where that pays."""
     asked = job.request
+    sizes, points = assumed_sizes(pipeline, asked.estimates), "points" not in asked.options.skip
+    return in_slices(pipeline, _prices(job), sizes, looped=_looped(job), points=points)
+
+
+def _prices(job: Job) -> Prices:
+    asked = job.request
     single = Job(replace(asked, options=replace(asked.options, threads=1)))
     predict, alone = (partial(_seconds_of, each) for each in (job, single))
-    prices = Prices(predict, asked.machine, asked.options, alone)
-    sizes, points = assumed_sizes(pipeline, asked.estimates), "points" not in asked.options.skip
-    return in_slices(pipeline, prices, sizes, looped=_looped(job), points=points)
+    return Prices(predict, asked.machine, asked.options, alone)
 
 
 def _seconds_of(job: Job, pipeline: Pipeline) -> float:
@@ -83,6 +105,20 @@ def block_sums(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Ste
         asked.machine, asked.estimates, asked.options.reassociate, frozenset(asked.options.schemes)
     )
     return blocks.decided(level)
+
+
+def multiply_steps(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
+    """Linear steps in blocks, each of which is a product, where that pays."""
+    asked = job.request
+    if not isinstance(level, Stepwise) or not asked.options.reassociate:
+        return level
+    prices = _prices(job)
+
+    def seconds(predict: Predict, sections: Stepwise[Pipeline]) -> float:
+        return prices.of(sections, assumed_sizes(sections.whole, asked.estimates), predict)
+
+    both, alone = (partial(seconds, each) for each in (prices.predict, prices.alone))
+    return StepProducts(both, alone, frozenset(asked.options.schemes)).decided(level)
 
 
 def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:

@@ -20,7 +20,7 @@ from polymat.passes import PASSES, Pass, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
 from tests.decide import recurrences, test_lonepoints, test_segmentedsteps, test_skewedsteps
-from tests.rewrite import test_sumblocks
+from tests.rewrite import test_stepproducts, test_sumblocks
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
@@ -34,6 +34,7 @@ ORDER = [
     "slices",
     "sections",
     "sums",
+    "linear",
     "names",
     "terms",
     "share",
@@ -130,6 +131,13 @@ def chain_of_matrices() -> Request:
     return request_for(test_sumblocks.chain_order(), name="y", estimates={test_sumblocks.N: 2000})
 
 
+def rows_that_are_exchanged() -> Request:
+    """An elimination with row exchanges that a cache does not hold."""
+    output, inputs = test_stepproducts.solving()
+    sizes = {test_stepproducts.R: 400, test_stepproducts.M: 400}
+    return request_for(output, inputs=inputs, name="y", estimates=sizes)
+
+
 def points_by_themselves() -> Request:
     """Steps of two states whose points need no others."""
     outputs, inputs = test_lonepoints.iterated(test_lonepoints.grows, pm.Long)
@@ -139,6 +147,7 @@ def points_by_themselves() -> Request:
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
     "folds": running_sums,
+    "linear": rows_that_are_exchanged,
     "orders": several_orders,
     "planes": means_of_neighbours,
     "segments": means_along_a_line,

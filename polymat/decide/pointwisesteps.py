@@ -1,6 +1,7 @@
 """Which steps run point by point (`polymat.graph.lonepoints`), and what they are predicted to take.
 
-They compute what steps one after the other do, without their passes over memory and their parallel regions.
+They compute what steps one after the other do, without their passes over memory and their parallel regions,
+and copy the states of a block into arrays of the first level and back for it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from polymat.decide.followprices import FollowedCosts, telling_of_following
-from polymat.decide.opensteps import StepsAsked
+from polymat.decide.opensteps import CALLED, StepsAsked
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
@@ -18,9 +19,11 @@ from polymat.plan.schedule import Schedule
 from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.home import Home
 
+COPIES = 2  # of what a point has: into the arrays of its block before its steps, and out of them behind
+
 
 def with_lone_points(stepwise: Stepwise[Schedule], asked: StepsAsked) -> Stepwise[Schedule]:
-    """Let points take all steps before others do where they need no others.
+    """Let points take all steps before others do where they need no others and that is predicted quicker.
 
     before:  for each step: all points
     after:   for each block of points: all steps
@@ -40,14 +43,32 @@ def _pointwise(
     here = asked.sizes(section, stepwise)
     count = max(len(section.steps.numbers(here)), 1)
     costs = _costs(schedule, asked.machine, here, count, asked.threads)
-    telling = telling_of_following(schedule.telling, FollowedCosts(count, costs))
+    together = FollowedCosts(count, costs)
+    if together.seconds >= _one_by_one(schedule, asked.machine, here, asked.threads):
+        return section
+    telling = telling_of_following(schedule.telling, together)
     return replace(section, level=replace(schedule, telling=telling), together=found)
+
+
+def seconds_by_points(
+    schedule: Schedule, machine: Machine, sizes: Mapping[str, int], count: int, threads: int
+) -> float:
+    """Predicted seconds of so many steps that points take by themselves."""
+    return count * sum(cost.seconds for cost in _costs(schedule, machine, sizes, count, threads))
+
+
+def _one_by_one(schedule: Schedule, machine: Machine, sizes: Mapping[str, int], threads: int) -> float:
+    """Predicted seconds of a step by itself."""
+    pipeline = schedule.grouping.pipeline
+    home = Home.of(pipeline, machine, sizes)
+    costs = (plan_cost(pipeline, plan, machine, sizes, threads, home) for plan in schedule.plans)
+    return CALLED + sum(cost.seconds for cost in costs)
 
 
 def _costs(
     schedule: Schedule, machine: Machine, sizes: Mapping[str, int], count: int, threads: int
 ) -> tuple[PlanCost, ...]:
-    """Of a step, a plan each: its arithmetic, and a share of one pass over memory and one region."""
+    """Of a step, a plan each: its arithmetic, and a share of one pass over memory, copies, and one region."""
     pipeline = schedule.grouping.pipeline
     home = Home.of(pipeline, machine, sizes)
     alone = [plan_cost(pipeline, plan, machine, sizes, 1, home) for plan in schedule.plans]
@@ -58,7 +79,7 @@ def _costs(
     return tuple(
         PlanCost(
             computing=cost.computing / team,
-            moving=cost.moving / count / team,
+            moving=(cost.moving + COPIES * cost.bytes / machine.bandwidth(1)) / count / team,
             entering=entering,
             bytes=cost.bytes / count,
             level=cost.level,

@@ -30,8 +30,13 @@ from polymat.poly.domain import Domain
 Places = Mapping[str, int]
 
 
-def slices_of_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> Slices | None:
-    """The slices of the steps of a section that may wait; None without any, or where nothing is in front."""
+def slices_of_step(
+    section: StepSection[Any], held: Mapping[str, HeldArray], *, staying: bool = True
+) -> Slices | None:
+    """The slices of the steps of a section that may wait; None without any, or where nothing is in front.
+
+    staying: what they read of slices in front has to be there when a block of steps is done.
+    """
     level = section.level
     if section.steps is None or section.independent or not isinstance(level, Pipeline):
         return None
@@ -40,7 +45,7 @@ def slices_of_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> 
     step = Affine.name(section.steps.name)
     if any(view.step != step for view in outputs.values()):
         return None
-    reads = _Reads(level, StepArrays(inputs, outputs, held, step), step)
+    reads = _Reads(level, StepArrays(inputs, outputs, held, step), step, staying)
     states = [stage for stage in level.stages if reads.is_state(stage)]
     for stage in states:
         for place in reversed(range(len(stage.dims))):
@@ -71,6 +76,7 @@ class _Reads:
     level: Pipeline
     arrays: StepArrays
     step: Affine
+    staying: bool
 
     def is_state(self, stage: Stage) -> bool:
         """Whether a stage reads what it was at earlier steps."""
@@ -130,7 +136,7 @@ class _Reads:
                     continue
                 return None
             stays = read.back <= 1 and self._stays(read.name, places, read.back - 1 - least)
-            if stage.name in places and not stays:
+            if stage.name in places and self.staying and not stays:
                 return None  # or changed before these steps, where it is of longer ago
             found.append(-least)
         return found

@@ -106,23 +106,24 @@ class Prices:
     def seconds(self, pipeline: Pipeline, sizes: Mapping[str, int]) -> float:
         """Of a pipeline, in sections where it has some; infinite where it cannot be split."""
         try:
-            return self._of(in_sections(pipeline), sizes, self.predict)
+            return self.of(in_sections(pipeline), sizes, self.predict)
         except LangError:
             return inf
 
-    def _of(self, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int], predict: Predict) -> float:
+    def of(self, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int], predict: Predict) -> float:
+        """Of a pipeline without circles, or of sections, by some prediction of each."""
         if isinstance(level, Pipeline):
             return predict(level)
         total = 0.0
         for section in level.sections:
             if section.steps is None:
-                total += self._of(section.level, sizes, predict)
+                total += self.of(section.level, sizes, predict)
                 continue
             numbers = section.steps.numbers(sizes)
             times = len(numbers)
             middle = {**sizes, **section.steps.at((numbers.start + numbers.stop - 1) // 2, sizes)}
             shared = section.independent and self.threads > 1 and times > 1
-            one = CALL_SECONDS + self._of(section.level, middle, self.alone if shared else predict)
+            one = CALL_SECONDS + self.of(section.level, middle, self.alone if shared else predict)
             if shared:
                 rounds = self._rounds(times, section.level, middle)
                 total += sharing_seconds(self.machine) + rounds * one

@@ -38,6 +38,9 @@ Following = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], Followed | Non
 Whole = Callable[[Stepwise[Pipeline]], float]
 """The predicted seconds of all sections."""
 
+ByPoints = Callable[[Pipeline | Stepwise[Pipeline]], float]
+"""The predicted seconds of a pipeline, or of sections whose points take steps by themselves if they may."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepWays:
@@ -47,15 +50,16 @@ class StepWays:
     that reads itself alone is a nest of loops, steps and all; with it, where there is no other recurrence, it
     runs step by step where that is predicted to be quicker.
     looped: the dimensions along which stages have loops that the user says: with one along its steps a
-    recurrence stays as it is, and without it runs step by step, but in no bands.  points: where no point
-    needs another one, steps are left to the pass `points`, in no bands.
+    recurrence stays as it is, and without it runs step by step, but in no bands.  points: with it,
+    where no point needs another one, steps are left to the pass `points`, in no bands; those of a function
+    that reads itself alone where that is predicted to be quicker than its nest of loops.
     """
 
     predict: Predict
     following: Following | None = None
     whole: Whole | None = None
     looped: Mapping[str, Collection[str]] = field(default_factory=dict)
-    points: bool = False
+    points: ByPoints | None = None
 
     def decided(self, pipeline: Pipeline) -> Pipeline:
         """Each recurrence in the way whose steps are predicted to take least.
@@ -71,11 +75,21 @@ class StepWays:
             steps = None if joined & {*names} else circle_steps(pipeline, names)
             if steps is None or _has_loops_of_steps(steps, self.looped):
                 continue
-            if self.points and takes_steps_by_points(circled(changed, steps), names):
+            if self._goes_by_points(changed, steps, names):
                 changed = circled(changed, steps)
             else:
                 changed = self._quickened(changed, steps)
         return changed
+
+    def _goes_by_points(self, pipeline: Pipeline, steps: CircleSteps, names: tuple[str, ...]) -> bool:
+        """Whether the points of a recurrence are to take its steps by themselves."""
+        apart = circled(pipeline, steps)
+        if self.points is None or not takes_steps_by_points(apart, names):
+            return False
+        if pipeline.stage(names[0]).circle:
+            return True
+        stepwise, nest = sections_if_any(apart), sections_if_any(pipeline) or pipeline
+        return stepwise is None or self.points(stepwise) < self.points(nest)
 
     def _quickened(self, pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
         """The pipeline with one of its recurrences in the way that is quickest.

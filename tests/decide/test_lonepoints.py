@@ -188,3 +188,20 @@ def compiled_escape() -> pm.Compiled:
 
     outputs = [*pm.iterate(step, starts, steps=T)]
     return pm.compile(outputs, inputs=starts, estimates={N: 1000, M: 1000, T: 80})
+
+
+@pytest.mark.parametrize(("points", "steps", "alone"), [(256, 8, False), (500_000, 50, True)])
+def test_a_small_table_stays_a_nest_of_loops(points: int, steps: int, *, alone: bool) -> None:
+    """What its points gain is less than to begin and end sections of their own."""
+    table = Function(([k, j], [Interval(Int, 0, T), COLUMNS]), Long, "table")
+    before = table(k - 1, j)
+    cases = [(Condition(k, "==", 0), pm.Cast(Long, j)), (Condition(k, ">=", 1), (before >> 1) ^ (before & 1))]
+    table.defn = [pm.Case(where, value) for where, value in cases]
+    last = Function(([j], [COLUMNS]), Long, "last")
+    last.defn = [table(T, j) + 1]
+    run = pm.compile(last, estimates={M: points, T: steps}, options=Options(threads=1))
+    assert (POINTS in run.source) == alone
+    for columns in (0, 1, 64, 65):
+        for count in (0, 1, 5):
+            found, right = run(M=columns, T=count), run.reference(M=columns, T=count)
+            np.testing.assert_array_equal(found, right)

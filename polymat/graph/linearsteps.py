@@ -1,0 +1,264 @@
+"""Steps that are linear in the slices behind them: what several of them do to a slice is one matrix.
+
+    W(k, i, j) = W(k - 1, s(k, i), j) + c(k, i) * W(k - 1, p(k), j),   for each j behind the step
+
+Each row goes on with one row of the step before (its own, or the one that it is exchanged with, or none), to
+which multiples of one crossing row are added.  So all rows behind a block of steps are a row from before it,
+or none, and multiples of those that were crossing rows, as many as there are steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from polymat.dataclass import dataclass
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.graph.stepwise import HeldArray, StepSection
+from polymat.graph.waited import Slices
+from polymat.graph.waits import behind_front, slices_of_step
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Unary, Variable
+from polymat.lang.traverse import fold, walk
+from polymat.poly.domain import Domain
+
+NOT_LINEAR = 2  # the degree of what is none of a number and a multiple of slices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowPart:
+    """The definition of some rows of a slice behind a step.
+
+    rows: these.  own: the part of the expression that is the row that they go on with; None without one.
+    """
+
+    rows: Domain
+    expr: Expr
+    own: Expr | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearStep:
+    """A step that is linear in the slices behind it.
+
+    state: what it makes, by rows and slices.  before: the input that has that of the step before.
+    helpers: stages with one value a slice.  parts: of the rows of a slice behind the step.
+    finished: of one in front of it, which is made of rows alone; none where it stays as it is.
+    crossing: the row whose multiples others get.
+    """
+
+    slices: Slices
+    state: Stage
+    before: str
+    helpers: tuple[Stage, ...]
+    parts: tuple[RowPart, ...]
+    finished: tuple[RowPart, ...]
+    crossing: Affine
+
+    @property
+    def dims(self) -> tuple[str, str]:
+        """Rows and slices."""
+        row, column = self.state.dims
+        return row, column
+
+    @property
+    def front(self) -> Affine:
+        """The slice that a step is about."""
+        return Affine.name(self.slices.step) + self.slices.front
+
+    def is_own(self, node: Expr) -> bool:
+        """Whether a node is an element of the slice that is computed, of the state before or a helper."""
+        if not isinstance(node, Load) or node.source.name not in self._places:
+            return False
+        return bool(node.indices[self._places[node.source.name]] == Affine.name(self.dims[1]))
+
+    def behind(self, helper: Stage) -> Expr:
+        """The definition of a helper for slices behind the step."""
+        (part,) = behind_front(helper, self.slices).parts
+        return part.expr
+
+    @property
+    def _places(self) -> dict[str, int]:
+        """Where indices of slices stand."""
+        return {self.before: 1, **{each.name: 0 for each in self.helpers}}
+
+
+def linear_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> LinearStep | None:
+    """The step of a section as a linear one; None where it is none, or tells others more than one state."""
+    slices, level = slices_of_step(section, held, staying=False), section.level
+    if slices is None or section.steps is None or not isinstance(level, Pipeline):
+        return None
+    if len(level.outputs) != 1 or {*level.outputs} != level.states.keys():
+        return None
+    state = level.stage(level.outputs[0])
+    before, places = level.states[state.name], dict(slices.stages)
+    others = [s for s in level.stages if s.name in places and s is not state]
+    plain = all(len(s.dims) == 1 and not s.is_reduction and s.dtype == state.dtype for s in others)
+    if not plain or len(state.dims) != 2 or places.get(state.name) != 1 or state.is_reduction:
+        return None
+    if (
+        state.dtype.kind not in "fc"
+        or not _is_alone(section, level, before)
+        or not _has_plain_ends(section, state)
+    ):
+        return None
+    found = LinearStep(slices, state, before, tuple(others), (), (), Affine())
+    parts, finished = _row_parts(found, level), _finished(found, level)
+    if parts is None or finished is None or not _reads_one_front(found, level):
+        return None
+    crossing = {*_crossing_rows(found, parts)}
+    if len(crossing) != 1 or None in crossing:
+        return None
+    (row,) = crossing
+    assert row is not None
+    return LinearStep(slices, state, before, tuple(others), parts, finished, row)
+
+
+def _is_alone(section: StepSection[Any], level: Pipeline, before: str) -> bool:
+    """Whether all that steps tell each other is the state."""
+    assert section.steps is not None
+    step, views = section.steps.name, zip(level.inputs, section.inputs, strict=True)
+    return all(
+        array.name == before or view.step is None or step not in view.step.names() for array, view in views
+    )
+
+
+def _has_plain_ends(section: StepSection[Any], state: Stage) -> bool:
+    """Whether steps, rows and slices begin and end with one form each that no step changes."""
+    assert section.steps is not None
+    forms = {name for low, high in state.bounds for form in (low, high) for name in form.names()}
+    single = len({*section.steps.first}) == len({*section.steps.last}) == 1
+    return single and section.steps.every == 1 and not forms & {section.steps.name, *state.dims}
+
+
+def _row_parts(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
+    """The parts of a slice behind the step, by rows that all slices have; None where one is not linear."""
+    for each in found.helpers:
+        whole = behind_front(each, found.slices).parts
+        if len(whole) != 1 or _degree(found, whole[0].expr) != 1:
+            return None
+    column, parts = found.dims[1], list[RowPart]()
+    for part in behind_front(found.state, found.slices).parts:
+        here, last = part.domain.assume(level.context), found.state.bounds[1][1]
+        rows, own = _rows(here, found, found.front + 1, last), _own(found, part.expr)
+        if rows is None or _degree(found, part.expr) != 1 or column in _variables(part.expr):
+            return None
+        parts.append(RowPart(rows, part.expr, own))
+    return tuple(parts) if parts else None
+
+
+def _rows(domain: Domain, found: LinearStep, low: Affine, high: Affine) -> Domain | None:
+    """The rows of a part, if it has them of all slices between two."""
+    row, column = found.dims
+    rows, place = domain.onto([row]), Affine.name(column)
+    whole = rows.extended([column]).at_least_zero([place - low, high - place])
+    return rows if whole.is_subset(domain) else None
+
+
+def _finished(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
+    """The parts of a slice in front of that which a step is about; None where one is more than a row."""
+    row, column = found.dims
+    (low, _), place = found.state.bounds[1], Affine.name(column)
+    parts = []
+    for part in found.state.parts:
+        front = part.domain.assume(level.context).at_least_zero([found.front - 1 - place])
+        if front.is_empty():
+            continue
+        rows = _rows(front, found, low, found.front - 1)
+        if rows is None or not _is_a_row(found, part.expr):
+            return None
+        parts.append(RowPart(rows, part.expr, part.expr))
+    here = (Affine.name(row), place)
+    stay = all(isinstance(part.expr, Load) and part.expr.indices == here for part in parts)
+    return () if stay else tuple(parts)
+
+
+def _variables(expr: Expr) -> set[str]:
+    return {node.name for node in walk(expr) if isinstance(node, Variable | Parameter)}
+
+
+def _degree(found: LinearStep, expr: Expr) -> int:
+    """1 of a sum of multiples of slices, 0 of what knows none; else, and of what knows where one is, more."""
+    column = found.dims[1]
+
+    def degree(node: Expr, parts: tuple[int, ...]) -> int:
+        match node:
+            case Load(_, indices):
+                alone = not any(column in form.names() for form in indices)
+                return NOT_LINEAR if any(parts) else 0 if alone else 1 if found.is_own(node) else NOT_LINEAR
+            case Unary():
+                return parts[0]
+            case Binary("+" | "-", left, right):
+                return _alike(parts, (left, right))
+            case Binary("*"):
+                return min(sum(parts), NOT_LINEAR)
+            case Binary("/"):
+                return NOT_LINEAR if parts[1] else parts[0]
+            case SelectExpr(_, then, otherwise):
+                *asked, one, other = parts
+                return NOT_LINEAR if any(asked) else _alike((one, other), (then, otherwise))
+            case CastExpr(operand, dtype):
+                return parts[0] if operand.dtype == dtype else NOT_LINEAR * min(parts[0], 1)
+            case Variable(name=name):
+                return NOT_LINEAR if name == column else 0
+            case _:
+                return NOT_LINEAR if any(parts) else 0
+
+    return fold(expr, degree)
+
+
+def _alike(degrees: tuple[int, ...], values: tuple[Expr, ...]) -> int:
+    """The degree of what is added up or chosen between, where 0 has every one."""
+    known = {
+        degree
+        for degree, value in zip(degrees, values, strict=True)
+        if not (isinstance(value, Const) and value.value == 0)
+    }
+    return max(known, default=0) if len(known) < 2 else NOT_LINEAR
+
+
+def _own(found: LinearStep, expr: Expr) -> Expr | None:
+    """The row of the step before that an expression goes on with: what is added as it is."""
+    if _is_a_row(found, expr):
+        return expr
+    match expr:
+        case Binary("+", left, right):
+            return _own(found, left) or _own(found, right)
+        case Binary("-", left, _):
+            return _own(found, left)
+        case _:
+            return None
+
+
+def _is_a_row(found: LinearStep, expr: Expr) -> bool:
+    """Whether an expression is a row of the step before, or a choice between some."""
+    if isinstance(expr, SelectExpr):
+        return _is_a_row(found, expr.then) and _is_a_row(found, expr.otherwise)
+    return isinstance(expr, Load) and expr.source.name == found.before and found.is_own(expr)
+
+
+def _crossing_rows(found: LinearStep, parts: tuple[RowPart, ...]) -> Iterator[Affine | None]:
+    """The rows that others get multiples of; None of one that differs from row to row."""
+    exprs = [(part.expr, part.own) for part in parts]
+    exprs += [(found.behind(helper), None) for helper in found.helpers]
+    for expr, own in exprs:
+        skipped = set[int]() if own is None else {id(node) for node in walk(own)}
+        for node in walk(expr):
+            if isinstance(node, Load) and node.source.name == found.before and found.is_own(node):
+                if id(node) in skipped:
+                    continue
+                names = {*node.indices[0].names()}
+                yield None if names & {*found.dims} else node.indices[0]
+
+
+def _reads_one_front(found: LinearStep, level: Pipeline) -> bool:
+    """Whether what is read of other slices is that alone which the step is about."""
+    places = {found.before: 1, found.state.name: 1, **{each.name: 0 for each in found.helpers}}
+    sliced = dict(found.slices.stages)
+    for stage in level.stages:
+        loads = (load for load in stage.loads() if load.source.name in places)
+        others = (load for load in loads if not (stage.name in sliced and found.is_own(load)))
+        if any(load.indices[places[load.source.name]] != found.front for load in others):
+            return False
+    return True

@@ -115,6 +115,12 @@ class RegisterShape:
         alone = points * (1.0 - full) / self.lanes * (steps * machine.fma_latency + START)
         return np.asarray(runs * (blocks * each + alone) / machine.hertz)
 
+    def all_seconds(self, of: SumShape, machine: Machine) -> float:
+        """Seconds of the arithmetic where every sum runs along all there is, and all of that is near."""
+        whole = np.array([[float(of.extents[dim]) for dim in of.summed]])
+        found = float(self.seconds(of, machine, whole, _last_of(whole))[0])
+        return found * (UNEVEN if self.less else 1.0)
+
     def run_lengths(
         self, of: SumShape, dims: Sequence[str], sizes: Sequence[Sizes], orders: Sequence[Sequence[Kind]]
     ) -> tuple[Sizes, Sizes]:
@@ -147,11 +153,8 @@ def register_shapes(
     of: SumShape, machine: Machine, lanes: int, *, unrolls: bool = True
 ) -> list[tuple[float, RegisterShape]]:
     """The quickest blocks of a sum, the quickest first, with seconds if all of its operands were near."""
-    whole = np.array([[float(of.extents[dim]) for dim in of.summed]])
-    found = {
-        shape: float(shape.seconds(of, machine, whole, _last_of(whole))[0]) * (UNEVEN if shape.less else 1.0)
-        for shape in dict.fromkeys(all_shapes(of, machine, lanes, unrolls=unrolls))
-    }
+    shapes = dict.fromkeys(all_shapes(of, machine, lanes, unrolls=unrolls))
+    found = {shape: shape.all_seconds(of, machine) for shape in shapes}
     ordered = sorted(found, key=lambda shape: found[shape])
     near = [shape for shape in ordered if found[shape] <= NEAR_BLOCKS * found[ordered[0]]]
     return [(found[shape], shape) for shape in near[:KEPT_BLOCKS]]

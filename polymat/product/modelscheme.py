@@ -7,6 +7,7 @@ innermost loops of each band leave where they are, and what is copied where, for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import ceil, prod
 
@@ -26,6 +27,7 @@ FAR = 2048  # bytes of a step, half of a page: what is fetched ahead lies within
 APART = 3.0  # times as long as lines in a row those take that no other one announces
 LINES_AHEAD = 4  # lines in a row after which further ones are fetched ahead
 MOST_TRIED = 8  # register blocks, each with some of the operands copied
+CLEARLY = 0.95  # of the arithmetic's seconds, for which sums do not run along neighbours in memory
 SHARED_DIMS = 2  # dimensions of which it is tried to share them out to threads
 
 
@@ -66,13 +68,13 @@ def _solved(of: Modelled) -> _Solved:
     tried = [
         (seconds, copied, shape, block)
         for copied in product((False, True), repeat=2)
-        for shape in (sum_shape(of, copied),)
-        for seconds, block in register_shapes(shape, of.machine, of.lanes, unrolls=of.unrolls)
+        for shape, found in (_shapes(of, sum_shape(of, copied)),)
+        for seconds, block in found
     ]
     best: _Solved | None = None
     quickest = sorted(tried, key=lambda each: each[0])
     for seconds, copied, shape, block in quickest[: MOST_TRIED // (SHARED_DIMS if of.shared else 1)]:
-        if best is not None and seconds > best.seconds[0]:
+        if best is not None and seconds > rank(best.seconds):
             break
         for each in _with_tiles(of, shape, block, copied):
             if best is None or rank(each.seconds) < rank(best.seconds):
@@ -80,6 +82,24 @@ def _solved(of: Modelled) -> _Solved:
     if best is None:
         raise InternalError(f"bug in polymat: no register block for {of.result.reference.array}")
     return best
+
+
+def _shapes(of: Modelled, shape: SumShape) -> tuple[SumShape, list[tuple[float, RegisterShape]]]:
+    """The sum with its quickest blocks and their seconds.
+
+    Its longest dimension is innermost where the loop over another one would end too often: three channels,
+    say, beside seven taps.
+    """
+    found = register_shapes(shape, of.machine, of.lanes, unrolls=of.unrolls)
+    longest = max(reversed(shape.summed), key=of.extents.__getitem__, default="")
+    order = (*(dim for dim in shape.summed if dim != longest), longest)
+    if order[-1] == shape.summed[-1]:
+        return shape, found
+    other = replace(shape, summed=order)
+    seconds, block = found[0]
+    if CLEARLY * seconds < block.all_seconds(other, of.machine):
+        return shape, found
+    return other, register_shapes(other, of.machine, of.lanes, unrolls=of.unrolls)
 
 
 def sum_shape(of: Modelled, copied: Sequence[bool]) -> SumShape:

@@ -14,6 +14,8 @@ from benchmarks.task import Task
 from polymat.graph.build import build
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Machine
+from polymat.model.tilelevelsearch import rank
+from polymat.product import modelscheme
 from polymat.product.matching import contraction_of
 from polymat.product.modelblocks import RegisterShape, SumShape, register_shapes
 from polymat.product.modelled import Modelled
@@ -105,3 +107,24 @@ def test_sums_that_run_longer_start_less_often() -> None:
     seconds = block.seconds(of, HASWELL, lengths, lengths[:, 0])
     assert seconds[0] > seconds[1] > seconds[2]
     assert isinstance(model_scheme(modelled("ab-ac-cb", {"a": 5, "b": 5, "c": 5}), 1), Scheme)
+
+
+def innermost(scheme: Scheme) -> str:
+    """The loop around the blocks."""
+    return [atom.dim for atom in scheme.atoms if isinstance(atom, SchemeLoop) and not atom.in_block][-1]
+
+
+@pytest.mark.parametrize(("neighbours", "expected"), [(2, "c"), (3, "c"), (64, "d")])
+def test_a_long_dimension_is_innermost_where_the_neighbours_are_few(neighbours: int, expected: str) -> None:
+    """Of ab-acd-dbc the left operand has neighbours along d: a loop over few of these ends too often."""
+    of = modelled("ab-acd-dbc", {"a": 60, "b": 64, "c": 49, "d": neighbours})
+    assert innermost(model_scheme(of, 1)) == expected
+
+
+@pytest.mark.parametrize("name", [*NAMES, "abc-ad-bdc", "abcd-aecf-fbed"])
+def test_no_way_is_left_out_that_would_be_quicker(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums may run longer than tiles of the nearest cache, so that ways with more arithmetic may win."""
+    of = modelled(name, CONTRACTIONS[name])
+    best = rank(modelscheme._solved(of).seconds)
+    monkeypatch.setattr(modelscheme, "rank", lambda seconds: rank(seconds) + 1e3)  # nothing ends the search
+    assert best == rank(modelscheme._solved(of).seconds)

@@ -88,16 +88,21 @@ def _by_rows(cost: PlanCost, stage: Stage, rows: LoopPlan) -> PlanCost:
     part = max(stage.parts, key=lambda each: expression_operations(each.expr))
     arithmetic = 1 + expression_operations(part.expr)
     loads = [node for node in walk(part.expr) if isinstance(node, Load)]
-    each = arithmetic + _loaded(stage, loads, 1, shifted=False)
-    shared = arithmetic + _loaded(stage, loads, rows.unroll, shifted=rows.lanes > 1) / rows.unroll
+    each = arithmetic + _loaded(stage, loads, 1, 1, shifted=False)
+    loaded = _loaded(stage, loads, rows.unroll, rows.lines, shifted=rows.lanes > 1 and rows.lines == 1)
+    shared = arithmetic + loaded / (rows.unroll * rows.lines)
     return replace(cost, computing=cost.computing * shared / each)
 
 
-def _loaded(stage: Stage, loads: Sequence[Load], rows: int, *, shifted: bool) -> int:
-    """The vectors that a point of so many rows needs; shifted: those of a row that are neighbours are one."""
+def _loaded(stage: Stage, loads: Sequence[Load], rows: int, lines: int, *, shifted: bool) -> int:
+    """The vectors that a point of so many rows needs; shifted: those of a row that are neighbours are one.
+
+    lines: how many along the second dimension there are of each row.
+    """
     found = set()
-    for load, number in product(loads, range(rows)):
-        forms = [form + number * form.coefficient(stage.dims[0]) for form in load.indices]
+    for load, *numbers in product(loads, range(rows), range(lines)):
+        moves = [*zip(stage.dims, numbers, strict=False)]
+        forms = [form + sum(n * form.coefficient(dim) for dim, n in moves) for form in load.indices]
         last = forms[-1] - forms[-1].const if forms and shifted else forms[-1] if forms else None
         found.add((load.source.name, *forms[:-1], last))
     return len(found)

@@ -17,7 +17,7 @@ from polymat.graph.skews import skews_of
 from polymat.graph.stage import Stage, ends
 from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.lang.affine import Affine
-from polymat.machine.model import Machine
+from polymat.machine.model import MEMORY, Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.model.team import team_cost
 from polymat.plan.followingsteps import asked, following
@@ -27,7 +27,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.tilesize.home import Home
 from polymat.tilesize.pace import paces
-from polymat.tilesize.register import in_rows
+from polymat.tilesize.register import SHIFTED_BITS, in_rows, shares_rows
 from polymat.tilesize.schemetiles import says_any
 from polymat.tilesize.stateplanes import kept_in_place
 
@@ -37,6 +37,7 @@ PIECE_SHARE = 0.25  # of the first-level cache, for rows that run together
 MOST_STEPS = 32  # that follow each other: what more of them save is a small share of the passes over memory
 LEAST_STEPS = 2  # that follow each other
 ROWS_TOGETHER = 4  # of a result whose rows share what they read
+PLANES_TOGETHER = 2  # among which these are where rows share along two dimensions, as many as lines of each
 SHIFTED_PLACES = 3  # of a row
 
 Held = Mapping[str, HeldArray]
@@ -84,7 +85,7 @@ def followed(
     schedule = planned(level)
     if _order(section, schedule, held) is None:
         return None
-    rows = _plans(schedule, order, machine)
+    rows = _plans(schedule, order, machine, sizes)
     return followed_costs(level, schedule.plans, rows, skewed, machine, sizes, count, threads)
 
 
@@ -134,13 +135,13 @@ def _skewed(
     if order is None:
         return section
     pipeline, stages, machine = schedule.grouping.pipeline, _stages(schedule), asked.machine
-    plans = _plans(schedule, order, machine)
+    here = asked.sizes(section, stepwise)
+    plans = _plans(schedule, order, machine, here)
     given = [asked.given.get(stage.name) for stage in stages]
     if not all(map(_has_same_loops, schedule.plans, plans, given)):
         return section
-    rows = max(plan.unroll for plan in plans)
+    rows = max(plan.unroll * plan.lines for plan in plans)
     skewed = _steps(section, pipeline, stages, order, held, machine, rows)
-    here = asked.sizes(section, stepwise)
     count = len(section.steps.numbers(here))
     costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, asked.threads)
     telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
@@ -180,19 +181,36 @@ def _is_by_rows(stage: Stage, plan: Any) -> bool:
     return isinstance(plan, LoopPlan) and plan.kind == "map" and plan.parallel == stage.dims[0]
 
 
-def _plans(schedule: Schedule, order: Skews, machine: Machine) -> tuple[LoopPlan, ...]:
+def _plans(
+    schedule: Schedule, order: Skews, machine: Machine, sizes: Mapping[str, int]
+) -> tuple[LoopPlan, ...]:
     """The loops of all stages over a few rows that are in a cache."""
+    near = Home.of(schedule.grouping.pipeline, machine, sizes).level != MEMORY
     pairs = zip(_stages(schedule), schedule.plans, strict=True)
-    return tuple(_plan(stage, plan, order, machine) for stage, plan in pairs)
+    return tuple(_plan(stage, plan, order, machine, near=near) for stage, plan in pairs)
 
 
-def _plan(stage: Stage, plan: Any, order: Skews, machine: Machine) -> LoopPlan:
-    """The loops of a stage over a few rows that are in a cache."""
+def _plan(stage: Stage, plan: Any, order: Skews, machine: Machine, *, near: bool) -> LoopPlan:
+    """The loops of a stage over a few rows that are in a cache; near: so are all of its arrays, in some."""
     alone = replace(plan, parallel=None, ahead=0, streamed=0, lanes=1)
     found = in_rows(stage, alone, machine, stage.dims[0])
+    within = stage.dims[1 : len(order.along)]
     if found.unroll > 1 and stage.dtype.kind == "f" and _reads_around(stage):
-        found = replace(found, unroll=ROWS_TOGETHER, lanes=machine.lanes(stage.dtype.size))
-    return replace(found, parallel=plan.parallel, within=stage.dims[1 : len(order.along)])
+        planes = _planes_together(stage, plan, within, machine) if near else ROWS_TOGETHER
+        lanes, lines = machine.lanes(stage.dtype.size), ROWS_TOGETHER // planes
+        found = replace(found, unroll=planes, lines=lines, lanes=lanes)
+    return replace(found, parallel=plan.parallel, within=within)
+
+
+def _planes_together(stage: Stage, plan: LoopPlan, within: Sequence[str], machine: Machine) -> int:
+    """How many of the rows that run together lie along the first dimension; the others, along the second.
+
+    Two by two share more than four planes do, and have fewer addresses.  But vectors beside them are loaded,
+    and a machine that shifts by one instruction gains more by that; and two lines of a plane are two streams
+    in a page of memory, of which processors fetch one ahead.
+    """
+    both = len(within) == 1 and plan.order[1:2] == within and shares_rows(stage, within[0])
+    return PLANES_TOGETHER if both and machine.vector_bits < SHIFTED_BITS else ROWS_TOGETHER
 
 
 def _reads_around(stage: Stage) -> bool:

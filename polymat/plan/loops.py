@@ -28,6 +28,8 @@ class LoopPlan(NestPlan):
     lanes: elements of the vectors in which reads of one row are shifted, or sums of rows that run together
     are kept (1: none are).
     terms: what is compared is computed for many elements first.
+    lines: iterations of the loop within the outermost one that run together with those of that; then what is
+    read beside the points of a row is loaded, for vectors to come of as many rows have no registers.
     streamed: bytes of the result above which it is written past the caches (0: never).
     cut: parts of the parallel loop begin at multiples of so many iterations behind the first.
     within: dimensions beside the parallel one whose ranges are given at run time.
@@ -44,6 +46,7 @@ class LoopPlan(NestPlan):
     ahead: int = 0
     lanes: int = 1
     terms: bool = False
+    lines: int = 1
     streamed: int = 0
     cut: int = 1
     within: tuple[str, ...] = ()

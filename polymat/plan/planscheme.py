@@ -52,6 +52,8 @@ def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
     yield from (SchemeLoop("R", dim) for dim in plan.shown_order)
     if plan.parallel is not None and plan.unroll > 1:
         yield SchemeLoop("U", plan.parallel, plan.unroll)
+    if plan.lines > 1:
+        yield SchemeLoop("U", plan.order[1], plan.lines)
     if plan.planes is not None:
         yield SchemeLoop("U", plan.planes.dim, plan.planes.count)
     if plan.addends > 1 and len(plan.order) > 1:

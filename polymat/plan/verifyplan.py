@@ -110,7 +110,10 @@ def _loop_faults(plan: LoopPlan) -> Iterator[str]:
     )
     if plan.planes is not None and plan.planes.dim not in plan.order[:-1]:
         yield f"planes of {plan.planes.dim} run together inside of all loops but the last"
-    if min(plan.unroll, plan.addends, plan.lanes) < 1 or min(plan.block, plan.ahead, plan.streamed) < 0:
+    if plan.lines > 1 and len(plan.order[1:-1]) == 0:
+        yield f"lines run together in {plan.order}, where there are none within the outermost loop"
+    counts = plan.unroll, plan.addends, plan.lanes, plan.lines
+    if min(counts) < 1 or min(plan.block, plan.ahead, plan.streamed) < 0:
         yield "of a loop at least one point runs at a time"
 
 

@@ -43,7 +43,7 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
         return replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.kind != "map" or stage.dtype.kind != "f":
         return plan
-    shares = first is not None and first != stage.dims[-1] and _shares_rows(stage, first)
+    shares = first is not None and first != stage.dims[-1] and shares_rows(stage, first)
     if machine.vector_bits < SHIFTED_BITS:
         return replace(plan, unroll=ROLLING_ROWS) if shares and plan.parallel is None else plan
     return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
@@ -73,7 +73,7 @@ def side_by_side(stage: Stage, member: Member, members: Sequence[Member]) -> int
     if stage.is_reduction or stage.reads_itself:
         return 0
     for level, dim in enumerate(member.dims):
-        if dim is not None and dim != stage.dims[-1] and _shares_rows(stage, dim):
+        if dim is not None and dim != stage.dims[-1] and shares_rows(stage, dim):
             return level
         if any(each.margins[level] != (0, 0) for each in members):
             break
@@ -81,7 +81,7 @@ def side_by_side(stage: Stage, member: Member, members: Sequence[Member]) -> int
 
 
 @remembered
-def _shares_rows(stage: Stage, dim: str) -> bool:
+def shares_rows(stage: Stage, dim: str) -> bool:
     """Whether points next to each other along a dimension read the same elements."""
     rows: dict[tuple[int, object], set[int]] = {}
     for load in stage.loads():

@@ -23,6 +23,7 @@ from polymat.codegen.loops.dividedfirst import SPREADS, divided_first
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.fewlookups import with_few_lookups
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
+from polymat.codegen.loops.linestogether import lines_together
 from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
@@ -69,7 +70,10 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
     body = divided_first(body, rows.types, writer.needs)
     if plan.lanes == 1:
         return body
-    found = with_shifts(body, rows.types, rows.scalars, rows.distinct | SPREADS, rows.same)
+    if plan.lines > 1:
+        body = lines_together(body, writer.bodies.index_name(plan.order[1]), plan.lines)
+    names = rows.scalars, rows.distinct | SPREADS, rows.same
+    found = with_shifts(body, rows.types, *names, shifting=plan.lines == 1)
     if found is None:
         return body
     parts = {e.function for e in expressions(found) if isinstance(e, CCall)} & {rows.types.storing_parts}

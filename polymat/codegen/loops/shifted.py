@@ -48,17 +48,20 @@ def with_shifts(
     scalars: Collection[str],
     distinct: Collection[str],
     same: Collection[str] = (),
+    *,
+    shifting: bool = True,
 ) -> tuple[Stmt, ...] | None:
     """The statements with their innermost loops in explicit vectors; None where that gains nothing.
 
     scalars: names of run-time scalars of the elements' type.  distinct: the arrays whose elements are not
     changed by what a loop writes: they are read ahead, and the last vector of a row overlaps the one before.
     same: those that may be what is written, each read where it is; then the last vector stores what is left.
+    shifting: whether neighbours are shifted in registers; where not, each vector is loaded.
 
     before:  for j: y[j] = a * x[j - 1] + b * x[j + 1]
     after:   for j by 16: next = x[j + 15 ...]; y[j ...] = a * now + b * (now, next from 2 on); now = next
     """
-    found = _ShiftedRows(types, frozenset(scalars), frozenset(distinct), frozenset(same))
+    found = _ShiftedRows(types, frozenset(scalars), frozenset(distinct), frozenset(same), shifting)
     made = found.each(statements)
     return made if found.changed else None
 
@@ -71,6 +74,7 @@ class _ShiftedRows:
     scalars: frozenset[str]
     distinct: frozenset[str]
     same: frozenset[str]
+    shifting: bool = True
     changed: bool = False
 
     def each(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -105,8 +109,9 @@ class _ShiftedRows:
             case _:
                 return None
         point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct, self.same)
-        if point is None or not (point.streams or requests or point.changes):
+        if point is None or not (point.streams or requests or point.changes or not self.shifting):
             return None
+        point = point if self.shifting else replace(point, streams=())
         asked = [statement for request in requests for statement in _body(request)]
         known = (Declare("const ptrdiff_t", LOW, loop.start), Declare("const ptrdiff_t", HIGH, high))
         room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)

@@ -1,0 +1,92 @@
+"""Lines of two neighbouring points of a loop in one loop along both, so that they share what they load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    CBinary,
+    CExpr,
+    Declare,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+)
+from polymat.codegen.c.othernames import substituted
+from polymat.codegen.c.vectorloops import Vectors
+
+REST = "_pm_single"  # where the lines begin that are left
+
+
+def lines_together(statements: Sequence[Stmt], variable: str, count: int) -> tuple[Stmt, ...]:
+    """The loops of a map along a dimension with so many of its lines at a time, then those that are left.
+
+    before:  for j: for k: y[j][k] = x[j][k] + x[j + 1][k]
+    after:   for j by 2: for k: { y[j][k] = x[j][k] + x[j + 1][k];  y[j + 1][k] = x[j + 1][k] + x[j + 2][k] }
+             for j from there on: for k: y[j][k] = x[j][k] + x[j + 1][k]
+    """
+
+    def each(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(changed(statement) for statement in body)
+
+    def changed(statement: Stmt) -> Stmt:
+        match statement:
+            case For(name, body=(For(pragmas=(Vectors(sums=()),)) as row,)) if name == variable:
+                return _together(statement, row, count) or statement
+            case For(body=body):
+                return replace(statement, body=each(body))
+            case If(_, then, otherwise):
+                return replace(statement, then=each(then), otherwise=each(otherwise))
+            case Block(body):
+                return Block(each(body))
+            case _:
+                return statement
+
+    return each(statements)
+
+
+def _together(loop: For, row: For, count: int) -> Block | None:
+    """Both loops; None of rows that share nothing, and where there is more in them than a point."""
+    match loop:
+        case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if name == variable:
+            pass
+        case _:
+            return None
+    if not all(isinstance(statement, Declare | Assign) for statement in row.body) or _only_copies(row):
+        return None
+    number = Literal(str(count))
+    whole = CBinary("*", CBinary("/", CBinary("-", end, start), number), number)
+    rest = Declare("const ptrdiff_t", REST, CBinary("+", start, whole))
+    several = tuple(each for copy in range(count) for each in _copied(row.body, variable, copy))
+    most = replace(
+        loop,
+        condition=CBinary("<", Id(variable), Id(REST)),
+        step=number,
+        body=(replace(row, body=several),),
+    )
+    return Block((rest, most, replace(loop, start=Id(REST))))
+
+
+def _only_copies(row: For) -> bool:
+    return all(isinstance(each, Assign) and isinstance(each.value, Subscript) for each in row.body)
+
+
+def _copied(body: Sequence[Stmt], variable: str, copy: int) -> tuple[Stmt, ...]:
+    """The statements of a row at a line so many behind, with locals of their own."""
+    if copy == 0:
+        return tuple(body)
+    values: dict[CExpr, CExpr] = {Id(variable): CBinary("+", Id(variable), Literal(str(copy)))}
+    made: list[Stmt] = []
+    for statement in body:
+        found = substituted(statement, values)
+        if isinstance(found, Declare):
+            values[Id(found.name)] = Id(f"{found.name}_{copy}")
+            found = replace(found, name=f"{found.name}_{copy}")
+        made.append(found)
+    return tuple(made)

@@ -30,7 +30,15 @@ from polymat.codegen.products.registerblock import (
     sums,
     whole_vectors,
 )
-from polymat.codegen.products.walkblocks import copies, copying_walk, parameters, table, walk
+from polymat.codegen.products.walkblocks import (
+    copies,
+    copying_walk,
+    has_whole_walk,
+    parameters,
+    table,
+    walk,
+    whole_walk,
+)
 
 FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin
 AHEAD = ("__builtin_prefetch(next, 0, 2);", "next += pace;")
@@ -89,6 +97,7 @@ def described(shape: Shape) -> tuple[RegisterBlock, ...]:
     blocks += [_reading_block(shape, vectors) for vectors in counts]
     if shape.walks:
         blocks += [walk(shape, rows, vectors) for rows, vectors in sizes]
+        blocks += [whole_walk(shape, *size) for size in sizes if has_whole_walk(shape, *size)]
         blocks += [copying_walk(shape, *size) for size in sizes if copies(shape, *size)]
     return tuple(blocks)
 

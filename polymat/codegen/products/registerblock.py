@@ -125,10 +125,10 @@ def mask(shape: Shape) -> str:
     return f"    const _pm_mask_{shape.suffix} mask = _PM_MASK_{shape.suffix}(last);\n"
 
 
-def right_row(shape: Shape, rows: int, vectors: int, *, once: bool = False) -> list[str]:
+def right_row(shape: Shape, rows: int, vectors: int) -> list[str]:
     """A row of B whose last vector is a part of one, for so many rows."""
     last = f"_pm_load_{shape.suffix}(b + {(vectors - 1) * shape.lanes}, mask)"
-    return [*whole_vectors(shape, vectors - 1, once=once or rows in FEW_ROWS), last]
+    return [*whole_vectors(shape, vectors - 1, once=rows in FEW_ROWS), last]
 
 
 def steps(shape: Shape, rows: int, vectors: int, *apart: str) -> tuple[str, ...]:

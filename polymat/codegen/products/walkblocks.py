@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from polymat.codegen.products.blockresults import requested, results
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.registerblock import UNUSED, RegisterBlock, loads, mask, right_row, steps, sums
+from polymat.codegen.products.registerblock import (
+    UNUSED,
+    WRITTEN_OUT,
+    RegisterBlock,
+    has_short_steps,
+    loads,
+    mask,
+    right_row,
+    steps,
+    sums,
+    whole_vectors,
+)
 
 COPIED_AHEAD = 32  # steps of depth between a request for a row of B that is copied, and the copy
+_WHOLE_COMMENT = (
+    "/* Of whole vectors alone: beside a mask gcc keeps sums of steps that are written out in memory. */\n"
+)
+_SEGMENTS = (
+    "for (ptrdiff_t segment = 0; segment < segments; segment++) {",
+    "    a = first + at[2 * segment];",
+)
 _COPYING_COMMENT = "/* Copies what it reads of B, of which rows begin anywhere within lines. */\n"
 
 
@@ -24,20 +42,48 @@ def parameters(shape: Shape, kind: str = "block") -> str:
 
 def walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
     """A block that walks over segments of depth at offsets `at`, two apart, in A; in B they are packed."""
-    first = f"    const {shape.ctype} *const first = a;\n"
+    whole = _calls_whole(shape, rows, vectors) if has_whole_walk(shape, rows, vectors) else ""
     return RegisterBlock(
         f"_pm_walk_{shape.suffix}_{rows}x{vectors}",
         parameters(shape, "walk"),
-        before=mask(shape) + first + requested(shape, rows, vectors),
+        before=whole + mask(shape) + _before(shape, rows, vectors),
         sums=sums(shape, range(rows), vectors),
-        around=(
-            "for (ptrdiff_t segment = 0; segment < segments; segment++) {",
-            "    a = first + at[2 * segment];",
-        ),
+        around=_SEGMENTS,
         loads=loads(shape, right_row(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "a_row", "1", "b_step"),
         stores=results(shape, rows, vectors, masked=True),
     )
+
+
+def has_whole_walk(shape: Shape, rows: int, vectors: int) -> bool:
+    """Whether whole vectors have a block of their own, whose steps are written out: the two highest."""
+    return has_short_steps(shape) and rows + 1 >= shape.rows and vectors == shape.vectors
+
+
+def whole_walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
+    """A block that walks, of whole vectors alone, with several steps written out."""
+    return RegisterBlock(
+        f"_pm_whole_walk_{shape.suffix}_{rows}x{vectors}",
+        parameters(shape, "walk").removesuffix(", int last"),
+        before=_before(shape, rows, vectors),
+        sums=sums(shape, range(rows), vectors),
+        around=_SEGMENTS,
+        loads=loads(shape, whole_vectors(shape, vectors, once=True)),
+        steps=steps(shape, rows, vectors, "a_row", "1", "b_step"),
+        turns=WRITTEN_OUT,
+        stores=results(shape, rows, vectors, masked=False),
+        comment=_WHOLE_COMMENT,
+    )
+
+
+def _before(shape: Shape, rows: int, vectors: int) -> str:
+    return f"    const {shape.ctype} *const first = a;\n" + requested(shape, rows, vectors)
+
+
+def _calls_whole(shape: Shape, rows: int, vectors: int) -> str:
+    name = f"_pm_whole_walk_{shape.suffix}_{rows}x{vectors}"
+    given = "segments, at, depth, a, a_row, b, b_step, scale, beta, to"
+    return f"    if (last == {shape.lanes}) {{\n        {name}({given});\n        return;\n    }}\n"
 
 
 def copies(shape: Shape, rows: int, vectors: int) -> bool:

@@ -206,8 +206,8 @@ def _planes_together(stage: Stage, plan: LoopPlan, within: Sequence[str], machin
     """How many of the rows that run together lie along the first dimension; the others, along the second.
 
     Two by two share more than four planes do, and have fewer addresses.  But vectors beside them are loaded,
-    and a machine that shifts by one instruction gains more by that; and two lines of a plane are two streams
-    in a page of memory, of which processors fetch one ahead.
+    and a machine that shifts by one instruction gains more by that; and where arrays come from memory
+    two lines of a plane were slower, perhaps as two streams in one page.
     """
     both = len(within) == 1 and plan.order[1:2] == within and shares_rows(stage, within[0])
     return PLANES_TOGETHER if both and machine.vector_bits < SHIFTED_BITS else ROWS_TOGETHER

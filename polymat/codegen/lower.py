@@ -46,7 +46,7 @@ from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import Together
 from polymat.graph.waits import behind_front
-from polymat.lang.expr import CastExpr
+from polymat.lang.expr import Binary, CastExpr, Const, Expr
 from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
@@ -267,11 +267,28 @@ def _flags(schedule: Schedule) -> tuple[str, ...]:
 
 
 def _truncates(stage: Stage) -> bool:
-    """Whether a floating-point value becomes an integer."""
-    nodes = (node for _, expr in stage.expressions() for node in walk(expr))
-    return any(
-        isinstance(n, CastExpr) and n.dtype.kind in "iu" and n.operand.dtype.kind == "f" for n in nodes
-    )
+    """Whether a floating-point value becomes an integer that may be converted back as it is.
+
+    One that is at least 0 afterwards is the same by way of trunc(x).
+    """
+    for _, expr in stage.expressions():
+        if _is_truncation(expr):
+            return True
+        for node in walk(expr):
+            found = [each for each in children(node) if _is_truncation(each)]
+            if found and not (isinstance(node, Binary) and node.op == "max" and _some_bound(node)):
+                return True
+    return False
+
+
+def _is_truncation(node: Expr) -> bool:
+    """Whether a node makes an integer of a floating-point value."""
+    return isinstance(node, CastExpr) and node.dtype.kind in "iu" and node.operand.dtype.kind == "f"
+
+
+def _some_bound(node: Binary) -> bool:
+    """Whether one operand is a constant of at least 0."""
+    return any(isinstance(each, Const) and each.value.real >= 0 for each in (node.left, node.right))
 
 
 def _computes_integers(stage: Stage) -> bool:

@@ -58,6 +58,11 @@ def never_wraps(expr: Expr) -> bool:
     return fits
 
 
+def is_always(expr: Expr, dtype: ScalarType) -> bool:
+    """Whether all values that an integer expression can have are ones of a type."""
+    return _fits(ranges_of(expr), dtype)
+
+
 def of_type(dtype: ScalarType) -> Ranges:
     """All values of a type; of an integer that is known as late as at the call, all of 64 bits."""
     if dtype == Bool:

@@ -44,6 +44,7 @@ from polymat.lang.types import (
     UInt64,
     promote,
 )
+from polymat.lang.valueranges import is_always
 
 NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
@@ -219,8 +220,15 @@ class ExpressionWriter:
         return Cast(target.c, text)
 
     def _before(self, text: CExpr, expr: Expr, target: ScalarType) -> CExpr:
-        """The value of `expr`, as it is before it becomes a `target`."""
-        return bounded(text, self.needs) if expr.dtype.kind == "f" and target.kind in "iu" else text
+        """The value of `expr`, as it is before it becomes a `target`.
+
+        Vectors of less than 512 bits have no instruction that makes floating-point numbers of integers of 64
+        bits: what is known to fit 32 of them becomes one first.
+        """
+        if expr.dtype.kind == "f" and target.kind in "iu":
+            return bounded(text, self.needs)
+        is_long = expr.dtype.kind in "iu" and expr.dtype.size > Int.size and not isinstance(expr, Const)
+        return Cast(Int.c, text) if is_long and target.kind in "fc" and is_always(expr, Int) else text
 
     def affine(self, form: Affine) -> CExpr:
         """An affine form as an integer expression, with the values that it is computed from."""

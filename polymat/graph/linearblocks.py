@@ -340,7 +340,7 @@ class _LinearBlocks:
         bounds = (self._bounds()[1],)
         expr = self.found.behind(stage)
         whole = Domain.box(self.known.params, (column,), bounds)
-        return self._stage(own[stage.name], (column,), bounds, self._by_place(whole, column, expr, None, own))
+        return self._stage(own[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr, own))
 
     def _multiples(self, own: Mapping[str, str]) -> Stage:
         """The multiples of the rows that were crossing ones, and of that which is one at this step."""
@@ -350,15 +350,15 @@ class _LinearBlocks:
             low, high = bounds[1]
             place = Affine.name(column)
             whole = self._rows(part).extended([column]).at_least_zero([place - low, high - place])
-            pieces += [*self._by_place(whole, column, part.expr, part.own, own)]
+            pieces += [*self._by_place(whole, column, part.expr, part.rest, own)]
         return self._stage(self.multiples, (row, column), bounds, pieces)
 
     def _by_place(
-        self, whole: Domain, column: str, expr: Expr, goes_on: Expr | None, own: Mapping[str, str]
+        self, whole: Domain, column: str, expr: Expr, rest: Expr | None, own: Mapping[str, str]
     ) -> list[tuple[Domain, Expr]]:
         """Multiples of rows of earlier steps, of this one, and none of later ones.
 
-        goes_on: the part of the expression that is the row that it goes on with, which is in its source.
+        rest: the expression without the row that it goes on with, which is in its source.
         """
         state, place = self.found.state, Affine.name(column)
         here = Affine.name(self.step) - self.first
@@ -377,8 +377,6 @@ class _LinearBlocks:
             return self._in_panel(node)
 
         def instead(node: Expr) -> Expr | None:
-            if goes_on is not None and node is goes_on:
-                return zero
             if isinstance(node, Load) and self.found.is_own(node) and node.source.name == self.found.before:
                 rows = rebuild_indices(node.indices, self._mapped)
                 source = self._load(f"{self.source} before", rows[:1])
@@ -394,7 +392,7 @@ class _LinearBlocks:
             (whole.at_least_zero([here - 1 - place]).assume(self.known), rebuild(expr, earlier)),
             (
                 whole.at_least_zero([here - place, place - here]).assume(self.known),
-                rebuild(expr, now, instead=instead),
+                zero if rest is None else rebuild(rest, now, instead=instead),
             ),
             (whole.at_least_zero([place - here - 1]).assume(self.known), zero),
         ]

@@ -19,9 +19,23 @@ from polymat.graph.stepwise import HeldArray, StepSection
 from polymat.graph.waited import Slices
 from polymat.graph.waits import behind_front, slices_of_step
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Unary, Variable
+from polymat.lang.expr import (
+    Binary,
+    CastExpr,
+    Const,
+    Expr,
+    Load,
+    Parameter,
+    SelectExpr,
+    Unary,
+    Variable,
+    binary,
+    negative,
+)
 from polymat.lang.traverse import fold, walk
 from polymat.poly.domain import Domain
+
+Parted = tuple[Expr | None, Expr | None]
 
 NOT_LINEAR = 2  # the degree of what is none of a number and a multiple of slices
 
@@ -30,12 +44,14 @@ NOT_LINEAR = 2  # the degree of what is none of a number and a multiple of slice
 class RowPart:
     """The definition of some rows of a slice behind a step.
 
-    rows: these.  own: the part of the expression that is the row that they go on with; None without one.
+    rows: these.  own: the part of the expression that is the row that they go on with, rest: what is added to
+    it; None without.
     """
 
     rows: Domain
     expr: Expr
     own: Expr | None
+    rest: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +87,9 @@ class LinearStep:
         """Whether a node is an element of the slice that is computed, of the state before or a helper."""
         if not isinstance(node, Load) or node.source.name not in self._places:
             return False
-        return bool(node.indices[self._places[node.source.name]] == Affine.name(self.dims[1]))
+        column, rows = self.dims[1], [*node.indices]
+        place = rows.pop(self._places[node.source.name])
+        return place == Affine.name(column) and not any(column in form.names() for form in rows)
 
     def behind(self, helper: Stage) -> Expr:
         """The definition of a helper for slices behind the step."""
@@ -138,13 +156,13 @@ def _row_parts(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None
         whole = behind_front(each, found.slices).parts
         if len(whole) != 1 or _degree(found, whole[0].expr) != 1:
             return None
-    column, parts = found.dims[1], list[RowPart]()
+    parts = list[RowPart]()
     for part in behind_front(found.state, found.slices).parts:
         here, last = part.domain.assume(level.context), found.state.bounds[1][1]
-        rows, own = _rows(here, found, found.front + 1, last), _own(found, part.expr)
-        if rows is None or _degree(found, part.expr) != 1 or column in _variables(part.expr):
+        rows = _rows(here, found, found.front + 1, last)
+        if rows is None or not _is_linear(found, part.expr):
             return None
-        parts.append(RowPart(rows, part.expr, own))
+        parts.append(RowPart(rows, part.expr, *_parted(found, part.expr)))
     return tuple(parts) if parts else None
 
 
@@ -166,9 +184,10 @@ def _finished(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
         if front.is_empty():
             continue
         rows = _rows(front, found, low, found.front - 1)
-        if rows is None or not _is_a_row(found, part.expr):
+        own, rest = _parted(found, part.expr)
+        if rows is None or own is None or rest is not None or not _is_linear(found, own):
             return None
-        parts.append(RowPart(rows, part.expr, part.expr))
+        parts.append(RowPart(rows, part.expr, own, None))
     here = (Affine.name(row), place)
     stay = all(isinstance(part.expr, Load) and part.expr.indices == here for part in parts)
     return () if stay else tuple(parts)
@@ -218,36 +237,41 @@ def _alike(degrees: tuple[int, ...], values: tuple[Expr, ...]) -> int:
     return max(known, default=0) if len(known) < 2 else NOT_LINEAR
 
 
-def _own(found: LinearStep, expr: Expr) -> Expr | None:
-    """The row of the step before that an expression goes on with: what is added as it is."""
-    if _is_a_row(found, expr):
-        return expr
-    match expr:
-        case Binary("+", left, right):
-            return _own(found, left) or _own(found, right)
-        case Binary("-", left, _):
-            return _own(found, left)
-        case _:
-            return None
+def _is_linear(found: LinearStep, expr: Expr) -> bool:
+    """Whether an expression is a sum of multiples of a slice that are the same for every slice."""
+    return _degree(found, expr) == 1 and found.dims[1] not in _variables(expr)
 
 
-def _is_a_row(found: LinearStep, expr: Expr) -> bool:
-    """Whether an expression is a row of the step before, or a choice between some."""
-    if isinstance(expr, SelectExpr):
-        return _is_a_row(found, expr.then) and _is_a_row(found, expr.otherwise)
-    return isinstance(expr, Load) and expr.source.name == found.before and found.is_own(expr)
+def _parted(found: LinearStep, expr: Expr) -> Parted:
+    """The row of the step before that an expression goes on with, as it is, and what is added to that."""
+
+    def parted(node: Expr, parts: tuple[Parted, ...]) -> Parted:
+        match node:
+            case Load(source) if source.name == found.before and found.is_own(node):
+                return node, None
+            case SelectExpr():
+                chosen = all(own is not None and rest is None for own, rest in parts[-2:])
+                return (node, None) if chosen else (None, node)
+            case Binary("+" | "-" as op, left, right):
+                (own, rest), (other, more) = parts
+                if own is not None and rest is not None:
+                    return own, binary(op, rest, right)
+                if own is not None:
+                    return own, right if op == "+" else negative(right)
+                if other is not None and op == "+":
+                    return other, left if more is None else binary(op, left, more)
+        return None, node
+
+    return fold(expr, parted)
 
 
 def _crossing_rows(found: LinearStep, parts: tuple[RowPart, ...]) -> Iterator[Affine | None]:
     """The rows that others get multiples of; None of one that differs from row to row."""
-    exprs = [(part.expr, part.own) for part in parts]
-    exprs += [(found.behind(helper), None) for helper in found.helpers]
-    for expr, own in exprs:
-        skipped = set[int]() if own is None else {id(node) for node in walk(own)}
+    exprs = [part.rest for part in parts if part.rest is not None]
+    exprs += [found.behind(helper) for helper in found.helpers]
+    for expr in exprs:
         for node in walk(expr):
             if isinstance(node, Load) and node.source.name == found.before and found.is_own(node):
-                if id(node) in skipped:
-                    continue
                 names = {*node.indices[0].names()}
                 yield None if names & {*found.dims} else node.indices[0]
 

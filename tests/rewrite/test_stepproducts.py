@@ -176,6 +176,29 @@ def mixing(kind: Any = Double) -> Described:
     return steps_of(step, kind)
 
 
+def added(kind: Any = Double) -> Described:
+    """Rows are what is added first or last, once with a multiple of the very same element."""
+
+    def step(system: Any, k: Any) -> Any:
+        column = k - 1
+        pivot = pivot_of(system, column, kind)
+        chosen = Clamp(pivot(), column, R - 1)
+        crossing, late = system(chosen, j), Condition(j, ">=", k)
+        share = system(i, column) / (Abs(system(i, column)) + 1.0)
+        above, head, below = (late & Condition(i, op, column) for op in ("<", "==", ">"))
+        return made(
+            [
+                Case(Condition(j, "<", k), system(i, j)),
+                Case(above, 0.5 * share * crossing + system(i, j)),
+                Case(head, crossing + 0.5 * crossing),
+                Case(below, system(i, j) + crossing * share - 0.25 * crossing),
+            ],
+            kind,
+        )
+
+    return steps_of(step, kind)
+
+
 def section_of(described: Described) -> tuple[Stepwise[Pipeline], int]:
     """The sections of a program, and the number of that which takes most steps."""
     output, inputs = described
@@ -206,6 +229,7 @@ PROGRAMS: Mapping[str, Callable[..., Described]] = {
     "without moving finished columns": lambda kind=Double: factoring(kind, moves=False),
     "unmoved": unmoved,
     "mixing": mixing,
+    "added": added,
 }
 
 
@@ -229,15 +253,23 @@ def test_blocks_of_linear_steps_are_steps(name: str) -> None:
             assert_close(other, one, roundings=64 * (rows + 1), magnitude=scale * 64)
 
 
-def other_step(value: Callable[..., Any], finished: float = 1.0) -> Described:
-    """A step that reads the row that it is about as a function of its own; value: of that, and of others."""
+def as_it_was(system: Any) -> Any:
+    return system(i, j)
+
+
+def other_step(value: Callable[..., Any], finished: Callable[..., Any] = as_it_was) -> Described:
+    """A step that reads the row that it is about as a function of its own; value: of that, and of others.
+
+    finished: what columns in front become.
+    """
 
     def step(system: Any, k: Any) -> Any:
         head = Function(([j], [COLUMNS]), Double, "head")
         head.defn = [system(k - 1, j)]
         early, late = (Condition(j, op, k) for op in ("<", ">="))
-        kept = system(i, j) if finished == 1.0 else finished * system(i, j)
-        return made([Case(early, kept), Case(late, value(system, head(j), system(i, k - 1)))], Double)
+        return made(
+            [Case(early, finished(system)), Case(late, value(system, head(j), system(i, k - 1)))], Double
+        )
 
     return steps_of(step)
 
@@ -247,7 +279,20 @@ OTHERS = {
     "two crossing rows": lambda: other_step(lambda w, head, mine: w(i, j) - mine * head - 0.5 * w(0, j)),
     "knows its column": lambda: other_step(lambda w, head, mine: w(i, j) - mine * head * (j + 1)),
     "adds a number": lambda: other_step(lambda w, head, mine: w(i, j) - mine * (head + 1.0)),
-    "changes finished columns": lambda: other_step(lambda w, head, mine: w(i, j) - mine * head, 0.5),
+    "changes finished columns": lambda: other_step(
+        lambda w, head, mine: w(i, j) - mine * head, lambda w: 0.5 * w(i, j)
+    ),
+    "moves some finished columns": lambda: other_step(
+        lambda w, head, mine: w(i, j) - mine * head,
+        lambda w: Select(Condition(j, "<", 3), w(i, j), w(R - 1 - i, j)),
+    ),
+    "moves finished columns by their elements": lambda: other_step(
+        lambda w, head, mine: w(i, j) - mine * head,
+        lambda w: Select(Condition(w(i, j), "<", 0.0), w(i, j), w(R - 1 - i, j)),
+    ),
+    "a row for each column": lambda: other_step(
+        lambda w, head, mine: w(Clamp(R - 1 - j, 0, R - 1), j) - mine * head
+    ),
 }
 
 

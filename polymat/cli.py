@@ -14,7 +14,7 @@ import polymat
 from polymat import benchcommand
 from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
-from polymat.errors import ArgumentError, PolymatError
+from polymat.errors import ArgumentError, PolymatError, counted
 from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.measuring.blastimes import calibrate_library
@@ -266,7 +266,12 @@ def _progress(done: float) -> None:
 
 def _cache(asked: argparse.Namespace) -> int:
     if asked.forget_tuned or asked.clear:
-        print(forget_line() if asked.forget_tuned else f"removed {clear()} files from {cache_directory()}")
+        removed = (
+            forget_line()
+            if asked.forget_tuned
+            else f"removed {counted(clear(), 'file')} from {cache_directory()}"
+        )
+        print(removed)
         return _OK
     found = entries()
     print(f"directory  {cache_directory()}")

@@ -284,6 +284,8 @@ def test_cache_counts_and_clears(
     assert "entries    2\n" in run("cache").out  # its library, and what all programs have in common
     assert run("cache", "--clear").out == f"removed 2 files from {directory}\n"
     assert run("cache").out == empty
+    (directory / f"{'0' * 64}.so").touch()
+    assert run("cache", "--clear").out == f"removed 1 file from {directory}\n"
     monkeypatch.setenv("POLYMAT_CACHE", "perhaps")
     done = run("cache")
     assert done.status == 1

@@ -120,7 +120,10 @@ class Steps:
             return f"{self.name} .. {self.end} = {low} .. {high}"
         if self.end:
             return f"{self.name} = {low} .. {high} by {self.every}, to {self.end}"
-        return f"{self.name} = {low}" if low == high else f"{self.name} = {low} .. {high}"
+        others = [text for text in dict.fromkeys(map(str, self.last)) if text != low]
+        if len(others) < len({*self.last}):  # the first step is also a last one
+            return f"{self.name} = {low}" + (f", unless {' or '.join(others)} < {low}" if others else "")
+        return f"{self.name} = {low} .. {high}"
 
 
 def _one(word: str, forms: tuple[Affine, ...]) -> str:

@@ -57,7 +57,8 @@ def alternatives(
 def _beside(words: str, one: float, chosen: float) -> Alternative:
     """A way that takes so many seconds."""
     times = one / chosen if chosen > 0.0 else 1.0
-    return Alternative(words, f"{seconds_text(one)}, {_compared(times)}", times)
+    told = _compared(times) if times > MOST_TIMES else f"{seconds_text(one)}, {_compared(times)}"
+    return Alternative(words, told, times)
 
 
 def _compared(times: float) -> str:
@@ -118,5 +119,6 @@ def _together(
         return Alternative(words, item.terms, None)
     now = sum(considered[groups[number - 1]].cost for number in inside if groups[number - 1] in considered)
     times = item.cost / now if now > 0.0 else 1.0
-    told = f"{seconds_text(item.cost)} for all of them, not {seconds_text(now)}: {_compared(times)}"
+    together = f"{seconds_text(item.cost)} for all of them, not {seconds_text(now)}: "
+    told = _compared(times) if times > MOST_TIMES else together + _compared(times)
     return Alternative(words, told, times)

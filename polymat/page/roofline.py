@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import atan2, ceil, degrees, floor, log2, log10
+from math import atan2, ceil, cos, degrees, floor, inf, log2, log10, radians
 
 from polymat.dataclass import dataclass
 from polymat.page.figuretext import rate_text
@@ -11,6 +11,7 @@ from polymat.page.markup import element, number, text
 
 WIDTH, HEIGHT = 340.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 12.0, 14.0, 40.0
+NAMED = 12.5  # pixels across a slope that its name takes
 MANY_DECADES = 2.5  # upwards, from which on powers of ten alone have figures
 LEAST, MOST = -4, 8  # the operations a byte that are shown in any case, as powers of two
 
@@ -105,9 +106,27 @@ def _rates(axes: _Axes) -> Iterator[float]:
         yield from (step * 10.0**power for step in steps if axes.low <= log2(step * 10.0**power) <= axes.high)
 
 
+def _sides(roofs: Sequence[Roof], axes: _Axes) -> dict[str, float]:
+    """How far below its slope the name of a level stands: above it, or else under it, where there is room."""
+    across = cos(radians(_tilt(axes))) * (axes.y(0) - axes.y(1))
+    falling = sorted(roofs, key=lambda roof: roof.bandwidth, reverse=True)
+    powers = [log2(roof.bandwidth) for roof in falling]
+    found, free = {}, inf
+    for roof, power, slower in zip(falling, powers, [*powers[1:], axes.low - axes.left], strict=True):
+        room = (power - slower) * across
+        if free >= NAMED:
+            found[roof.level] = -5.0
+        elif room >= 2 * NAMED:
+            found[roof.level], room = 13.0, room - NAMED
+        free = room
+    return found
+
+
 def _ceilings(peak: float, roofs: Sequence[Roof], axes: _Axes) -> Iterator[str]:
     """A slope for each level of memory up to the peak, the binding one strong."""
     top, right = axes.y(log2(peak)), axes.x(axes.right)
+    yield element("path", d=f"M{number(axes.x(axes.left))} {number(top)}H{number(right)}", class_="roof")
+    sides = _sides(roofs, axes)
     for roof in roofs:
         start = log2(roof.bandwidth) + axes.left
         ridge = min(log2(peak / roof.bandwidth), float(axes.right))
@@ -117,10 +136,9 @@ def _ceilings(peak: float, roofs: Sequence[Roof], axes: _Axes) -> Iterator[str]:
             line += f"H{number(right)}"
         words = f"{roof.level}: {rate_text(roof.bandwidth, 'B/s')}"
         yield element("path", text("title", words), d=line, class_="roof binding" if roof.binding else "roof")
-        if start < log2(peak):
-            x, y = axes.x(axes.left + 0.35), axes.y(start + 0.35) - 5
+        if start < log2(peak) and roof.level in sides:
+            x, y = axes.x(axes.left + 0.35), axes.y(start + 0.35) + sides[roof.level]
             tilt = {"transform": f"rotate({number(_tilt(axes))} {number(x)} {number(y)})"}
             yield text("text", roof.level, x=number(x), y=number(y), class_="small", **tilt)
-    yield element("path", d=f"M{number(axes.x(axes.left))} {number(top)}H{number(right)}", class_="roof")
     place = {"x": number(right), "y": number(top - 4), "text_anchor": "end"}
     yield text("text", f"peak {rate_text(peak, 'FLOP/s')}", class_="small", **place)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polymat as pm
 from benchmarks.dsp import polymat_versions
+from benchmarks.polybench import k3mm as k3mm_kernel
 from benchmarks.stencils import harris
 from benchmarks.task import Task
 from polymat.codegen.explain import make_report
@@ -100,6 +101,15 @@ def products() -> Report:
     less = (E @ F).named("G") * (2.0 if "<b>" else 1.0)  # what HTML would take for a tag
     subject = subject_of(less.named("H"), {N: 500}, inputs=[A, B, C, D])
     return report_of(subject, {N: 500})
+
+
+@cache
+def k3mm() -> Report:
+    """PolyBench's 3mm, three products that are each around register blocks."""
+    described = k3mm_kernel.build()
+    sizes = {size: k3mm_kernel.KERNEL.sizes["LARGE"][size.name] for size in described.sizes}
+    subject = subject_of(described.outputs, sizes, inputs=described.inputs, name="k3mm")
+    return report_of(subject, sizes)
 
 
 @cache

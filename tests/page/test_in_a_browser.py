@@ -15,7 +15,16 @@ from pathlib import Path
 import pytest
 
 from polymat.codegen.report import Report
-from tests.page.pages import filters, looked_up, measured, power_method, products, stencil_in_time, stencils
+from tests.page.pages import (
+    filters,
+    k3mm,
+    looked_up,
+    measured,
+    power_method,
+    products,
+    stencil_in_time,
+    stencils,
+)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = (
@@ -80,6 +89,7 @@ def probed(report: Report, scheme: str, where: Path) -> list[list[float]]:
 
 PAGES: dict[str, Callable[[], Report]] = {
     "stencils": lambda: measured(stencils(), {"R": 900, "C": 900}),
+    "3mm": lambda: measured(k3mm(), {"NI": 800, "NJ": 900, "NK": 1000, "NL": 1100, "NM": 1200}),
     "products": lambda: measured(products(), {"N": 500}),
     "looked up": looked_up,
     "power method": power_method,
@@ -93,7 +103,7 @@ PAGES: dict[str, Callable[[], Report]] = {
     ("name", "scheme"),
     [
         *((name, "light") for name in PAGES),
-        *((name, "dark") for name in ("stencils", "filters", "stencil in time")),
+        *((name, "dark") for name in ("stencils", "3mm", "filters", "stencil in time")),
     ],
 )
 def test_nothing_is_clipped_and_all_can_be_read(name: str, scheme: str, tmp_path: Path) -> None:

@@ -130,6 +130,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=TURNS)
     asked = parser.parse_args(argv)
     names = [name for name in asked.machines.split(",") if name]
+    if unknown := [name for name in names if name not in OTHERS]:
+        parser.error(f"no machine {', '.join(unknown)}: there are {', '.join(OTHERS)}")
     own = calibrated_machine()
     found = [*_measured(suite(asked.quick, asked.only), others(names, own), asked.turns)]
     found.sort(key=lambda each: -each[3])

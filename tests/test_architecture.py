@@ -197,7 +197,6 @@ def test_no_file_has_a_vague_name() -> None:
     ]
 
 
-# Each with a ~ inside, so that this file does not hold what it looks for.
 def place_of_tests(module: Path) -> Path:
     """Where the tests of a module are: polymat/graph/build.py is tested by tests/graph/test_build.py."""
     inside = module.relative_to(PACKAGE)

@@ -270,12 +270,12 @@ class _LinearBlocks:
 
     def _beside(self, stage: Stage) -> Stage:
         """A stage without slices, of the slices of the block."""
-        parts = tuple(replace(part, expr=rebuild(part.expr, self._in_panel)) for part in stage.parts)
+        parts = tuple(replace(part, expr=self._mapped(part.expr)) for part in stage.parts)
         sums = tuple(
             replace(
                 item,
-                expr=rebuild(item.expr, self._in_panel),
-                target=rebuild_indices(item.target, lambda value: rebuild(value, self._in_panel)),
+                expr=self._mapped(item.expr),
+                target=rebuild_indices(item.target, self._mapped),
             )
             for item in stage.accumulations
         )

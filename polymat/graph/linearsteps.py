@@ -10,6 +10,7 @@ or none, and multiples of those that were crossing rows, as many as there are st
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from polymat.dataclass import dataclass
@@ -130,7 +131,7 @@ def linear_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> Lin
         return None
     (row,) = crossing
     assert row is not None
-    return LinearStep(slices, state, before, tuple(others), parts, finished, row)
+    return replace(found, parts=parts, finished=finished, crossing=row)
 
 
 def _is_alone(section: StepSection[Any], level: Pipeline, before: str) -> bool:

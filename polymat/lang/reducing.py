@@ -83,7 +83,7 @@ def _along(source: Source, method: str, axis: Any, keepdims: object) -> _Along:
             f"{method}: the axis is an integer, several in a tuple, or None, got {shown(axis)}",
             at=caller_location(),
         )
-    axes = sorted(_counted(source, method, each) for each in chosen)
+    axes = sorted(_from_first(source, method, each) for each in chosen)
     if len(set(axes)) < len(axes):
         raise ShapeError(f"{text}: an axis is there twice", at=caller_location())
     return _Along(source, tuple(axes), keepdims, text)
@@ -93,7 +93,8 @@ def _is_axis(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _counted(source: Source, method: str, axis: Any) -> int:
+def _from_first(source: Source, method: str, axis: Any) -> int:
+    """An axis that may be counted from the last one, by its number from the first."""
     if not -source.rank <= axis < source.rank:
         raise ShapeError(
             f"{method}: {described(source)} has {counted(source.rank, 'dimension')}, there is no axis {axis}",

@@ -95,7 +95,7 @@ class StateChain:
         results = tuple(found) if isinstance(found, tuple | list) else (found,)
         if len(results) != len(self.first):
             raise ShapeError(
-                f"iterate: the step takes {_arrays(len(self.first))} and gives {len(results)}",
+                f"iterate: the step takes {counted(len(self.first), 'array')} and gives {len(results)}",
                 at=self.at,
                 hint="return the next state of each, in the same order",
             )
@@ -247,7 +247,7 @@ def _arguments(step: Callable[..., Any], states: int, at: Location | None) -> in
             signature.bind(*range(given))
             return given
     raise LangError(
-        f"iterate: the state is {_arrays(states)}, and the step takes {signature}",
+        f"iterate: the state is {counted(states, 'array')}, and the step takes {signature}",
         at=at,
         hint="each array of the state is an argument of its own; one more is the number of the step",
     )
@@ -270,7 +270,3 @@ def _names_of(function: Function) -> set[str]:
     if isinstance(function, Reduction):
         names |= {variable.name for variable in function.reduction_variables}
     return names | {size.name for size in function.sizes}
-
-
-def _arrays(count: int) -> str:
-    return counted(count, "array")

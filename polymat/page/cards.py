@@ -10,6 +10,7 @@ from polymat.codegen.profile import GroupProfile
 from polymat.codegen.report import NO_ARRAY, GroupReport
 from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures, GroupFigures
+from polymat.errors import counted
 from polymat.machine.model import Machine
 from polymat.model.hierarchy import hierarchy
 from polymat.page.alternatives import Alternative, alternatives
@@ -203,8 +204,8 @@ class Card:
         if self.measured:
             points.append(Point(flops / cost.bytes, flops / self.measured, measured=True))
         drawn = roofline(peak, roofs, points)
-        words = f"{count_text(flops, 'operations')} on {bytes_text(cost.bytes)}, {threads} "
-        words += f"thread{'s' * (threads != 1)}: predicted {rate_text(points[0].rate, 'FLOP/s')} (ring)"
+        words = f"{count_text(flops, 'operations')} on {bytes_text(cost.bytes)}, "
+        words += f"{counted(threads, 'thread')}: predicted {rate_text(points[0].rate, 'FLOP/s')} (ring)"
         words += f", measured {rate_text(points[1].rate, 'FLOP/s')} (disc)" if len(points) > 1 else ""
         yield element("div", text("h4", "Roofline") + drawn + text("p", words, class_="note"))
 

@@ -110,7 +110,7 @@ def _loop_faults(plan: LoopPlan) -> Iterator[str]:
     )
     if plan.planes is not None and plan.planes.dim not in plan.order[:-1]:
         yield f"planes of {plan.planes.dim} run together inside of all loops but the last"
-    if plan.lines > 1 and len(plan.order[1:-1]) == 0:
+    if plan.lines > 1 and not plan.order[1:-1]:
         yield f"lines run together in {plan.order}, where there are none within the outermost loop"
     counts = plan.unroll, plan.addends, plan.lanes, plan.lines
     if min(counts) < 1 or min(plan.block, plan.ahead, plan.streamed) < 0:

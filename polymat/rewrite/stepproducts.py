@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
+from operator import is_
 
 from polymat.dataclass import dataclass
 from polymat.graph.linearblocks import in_linear_blocks
@@ -49,7 +50,7 @@ class StepProducts:
             made = self._blocked(section, stepwise, held)
             sections += [section] if made is None else made[0]
             notes += [] if made is None else [made[1]]
-        if len(sections) == len(stepwise.sections) and all(map(_is, sections, stepwise.sections)):
+        if len(sections) == len(stepwise.sections) and all(map(is_, sections, stepwise.sections)):
             return stepwise
         whole = replace(stepwise.whole, notes=(*stepwise.whole.notes, *notes)) if notes else stepwise.whole
         return replace(stepwise, whole=whole, sections=tuple(sections))
@@ -74,7 +75,3 @@ class StepProducts:
             return None
         note = f"{found.state.name} in blocks of {EVERY} steps: {seconds:.3g} s, {alone:.3g} s step by step"
         return blocked, note
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

@@ -74,11 +74,12 @@ class LeftOut:
     def _decided(self, choice: Selection) -> tuple[float, frozenset[str]]:
         """Seconds, and the stages that libraries compute, as the compiler decides without some passes."""
         if choice not in self._known:
-            self._known[choice] = _decided(self.passes.job(choice))
+            self._known[choice] = _predicted(self.passes.job(choice))
         return self._known[choice]
 
 
-def _decided(job: Job) -> tuple[float, frozenset[str]]:
+def _predicted(job: Job) -> tuple[float, frozenset[str]]:
+    """Seconds, and the stages that libraries compute; 0 s of steps, which nothing predicts."""
     try:
         _, plans = decided(job)
     except PolymatError:
@@ -91,3 +92,4 @@ def _decided(job: Job) -> tuple[float, frozenset[str]]:
 
 
 AnySpace = Space | OptionSpace | LeftOut
+"""Where a search looks for choices."""

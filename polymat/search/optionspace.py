@@ -20,7 +20,7 @@ from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.steps import Job, Level
 
-STEPS = ("bands", "slices", "sums", "waits", "planes", "points", "skews", "segments")
+STEPS = ("bands", "slices", "sums", "linear", "waits", "planes", "points", "skews", "segments")
 """Passes that decide how the steps of recurrences run."""
 CHANGES: Changes = (
     *(("skip", (name,)) for name in (*STEPS, "fusion", "inline", "parts")),

@@ -94,7 +94,7 @@ def test_passes_that_do_nothing_are_left_out_beside_others_alone() -> None:
     assert {name for each in passes for name in each} == {*ALL}
 
 
-@pytest.mark.parametrize("name", ["sums", "points", "segments", "skews", "planes"])
+@pytest.mark.parametrize("name", ["sums", "linear", "points", "segments", "skews", "planes"])
 def test_what_decides_how_steps_run_is_left_out_where_it_does_something(name: str) -> None:
     request = CHANGED[name]()
     acting, _ = decided(Job(request))

@@ -13,13 +13,13 @@ from polymat.codegen.c.ctree import (
     Declare,
     For,
     Id,
-    If,
     Literal,
     Stmt,
     Subscript,
 )
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.vectorloops import Vectors
+from polymat.codegen.loops.innermost import with_changed
 
 REST = "_pm_single"  # where the lines begin that are left
 
@@ -32,27 +32,18 @@ def lines_together(statements: Sequence[Stmt], variable: str, count: int) -> tup
              for j from there on: for k: y[j][k] = x[j][k] + x[j + 1][k]
     """
 
-    def each(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(changed(statement) for statement in body)
-
-    def changed(statement: Stmt) -> Stmt:
+    def changed(statement: Stmt) -> Stmt | None:
         match statement:
             case For(name, body=(For(pragmas=(Vectors(sums=()),)) as row,)) if name == variable:
-                return _together(statement, row, count) or statement
-            case For(body=body):
-                return replace(statement, body=each(body))
-            case If(_, then, otherwise):
-                return replace(statement, then=each(then), otherwise=each(otherwise))
-            case Block(body):
-                return Block(each(body))
+                return _together(statement, row, count)
             case _:
-                return statement
+                return None
 
-    return each(statements)
+    return with_changed(statements, changed)
 
 
 def _together(loop: For, row: For, count: int) -> Block | None:
-    """Both loops; None of rows that share nothing, and where there is more in them than a point."""
+    """Both loops; None of rows that copy alone, and where there is more in them than a point."""
     match loop:
         case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if name == variable:
             pass

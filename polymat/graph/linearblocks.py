@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.graph.latesums import over, stage_over
+from polymat.graph.latesums import over
+from polymat.graph.linearframe import ZERO, BlockFrame
 from polymat.graph.linearsteps import LinearStep, RowPart
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.splice import free_name
-from polymat.graph.stage import Accumulation, InputArray, Part, Ref, ScalarInput, Stage
-from polymat.graph.stepwise import ArrayView, HeldArray, Steps, StepSection, Stepwise
+from polymat.graph.stage import Accumulation, Ref, Stage
+from polymat.graph.stepwise import ArrayView, Steps, StepSection, Stepwise
 from polymat.lang import later
 from polymat.lang.affine import Affine, Limits
 from polymat.lang.condition import Condition
@@ -28,11 +28,10 @@ from polymat.lang.expr import CastExpr, Const, Expr, Load, SelectExpr, Variable,
 from polymat.lang.neutral import neutral
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import rebuild, rebuild_indices
-from polymat.lang.types import Int, Long, ScalarType
+from polymat.lang.types import Int, Long
 from polymat.poly.domain import Domain
 from polymat.poly.finished import in_coordinates
 
-ZERO = Affine()
 NONE = -1  # the source of a row that goes on with none
 
 
@@ -44,49 +43,12 @@ def in_linear_blocks(
     Of the two planes of the state a block reads one and writes the other, as a step does.  taken: names of
     everything around.
     """
-    blocks = _LinearBlocks(section, found, every, taken)
-    return [blocks.section(), blocks.rest()]
+    work = _LinearBlocks(section, found, every, taken)
+    return [work.blocks(), work.rest()]
 
 
-class _LinearBlocks:
-    """The work of putting a section into blocks."""
-
-    def __init__(
-        self, section: StepSection[Pipeline], found: LinearStep, every: int, taken: set[str]
-    ) -> None:
-        assert section.steps is not None
-        assert isinstance(section.level, Pipeline)
-        self.old, self.found, self.every, self.taken = section, found, every, taken
-        self.level, self.steps = section.level, section.steps
-        self.step, state = section.steps.name, found.state
-        self.begin, self.end = (self._free(f"{self.step}_{word}") for word in ("from", "upto"))
-        self.first, self.stop = map(Affine.name, (self.begin, self.end))
-        self.shift = self.first + found.slices.front  # the first slice of the block
-        names = ("slices", "multiples", "source", "moved", "crossing", "gathered")
-        self.panel, self.multiples, self.source, self.moved, self.crossing, self.gathered = (
-            self._free(f"{state.name}_{name}") for name in names
-        )
-        self.known = self._context()
-        self.arrays: dict[str, tuple[InputArray, ArrayView]] = {}
-        self.held = self._held()
-
-    def _free(self, name: str) -> str:
-        found = free_name(name, self.taken)
-        self.taken.add(found)
-        return found
-
-    def _context(self) -> Domain:
-        known = self.level.context.with_params((self.begin, self.end))
-        step, (first,), (last,) = Affine.name(self.step), {*self.steps.first}, {*self.steps.last}
-        whole = self.first + (self.every - 1) - self.stop
-        return known.at_least_zero(
-            [step - self.first, self.stop - step, self.first - first, last - self.stop, whole, -whole]
-        )
-
-    @property
-    def _around(self) -> Domain:
-        """What is known of a block, whose steps have no number."""
-        return self.known.raised(self.step).onto(())
+class _LinearBlocks(BlockFrame):
+    """The sections of a block: its steps, and what they make of the slices behind it."""
 
     # ---- the sections around ----
 
@@ -94,7 +56,7 @@ class _LinearBlocks:
         (first,), (last,) = {*self.steps.first}, {*self.steps.last}
         return (last - first + 1).floordiv(self.every).scale(self.every)
 
-    def section(self) -> StepSection[Pipeline]:
+    def blocks(self) -> StepSection[Pipeline]:
         """All whole blocks."""
         (first,) = {*self.steps.first}
         steps = Steps(self.begin, (first,), (first + self._whole() - 1,), self.end, self.every)
@@ -114,130 +76,33 @@ class _LinearBlocks:
         sections = (self._begun(), self._stepped(), self._gather(), self._behind())
         whole = replace(
             self.level,
-            sizes=self._sizes(within=False),
+            sizes=self.sizes(within=False),
             stages=(self._after(),),
-            context=self._around,
+            context=self.around,
             states={},
             newest={},
             notes=(),
         )
         return Stepwise(whole, tuple(self.held.values()), sections)
 
-    # ---- arrays ----
-
-    def _held(self) -> dict[str, HeldArray]:
-        state, many = self.found.state, Affine((), self.every)
-        rows, columns = state.extents
-        before, two = self.first - 1, Affine((), 2)
-        made = (
-            HeldArray(self.panel, state.dtype, "workspace", (rows, many), before, two, many + 1),
-            HeldArray(self.multiples, state.dtype, "workspace", (rows, many), before, two, many + 1),
-            HeldArray(self.source, Long, "workspace", (rows,), before, two, many + 1),
-            HeldArray(self.moved, Long, "workspace", (rows,), before, two, many + 1),
-            HeldArray(self.crossing, Long, "workspace", (), self.first, many, many),
-            HeldArray(self.gathered, state.dtype, "workspace", (many, columns)),
-        )
-        for held in made:
-            for word, step in (("before", Affine.name(self.step) - 1), ("last", self.stop), ("all", None)):
-                planes = (held.count,) if step is None and held.origin is not None else ()
-                name = self._free(f"{held.name}_{word}")
-                array = InputArray(name, held.dtype, (*planes, *held.extents), checked=True)
-                self.arrays[f"{held.name} {word}"] = (array, ArrayView(held.name, step))
-        for array in self.level.inputs:
-            self.arrays[array.name] = (array, ArrayView(array.name))
-        out = HeldArray(state.name, state.dtype, "output", state.extents)
-        unused = () if self.found.finished else (self.moved,)
-        return {held.name: held for held in (*made, out) if held.name not in unused}
-
-    def _load(self, key: str, indices: Sequence[Affine]) -> Load:
-        array, _ = self.arrays[key]
-        return Load(array.ref, tuple(indices), array.dtype, self.found.state.at)
-
-    def _sizes(self, *, within: bool) -> tuple[ScalarInput, ...]:
-        kept = (size for size in self.level.sizes if within or size.name != self.step)
-        return (*kept, ScalarInput(self.begin, Long), ScalarInput(self.end, Long))
-
-    def _section(
-        self,
-        stages: Sequence[Stage],
-        outputs: Sequence[tuple[str, ArrayView]],
-        steps: Steps | None = None,
-        states: Mapping[str, str] | None = None,
-    ) -> StepSection[Pipeline]:
-        known = {array.name: (array, view) for array, view in self.arrays.values()}
-        loads = (load for stage in stages for load in stage.loads() if load.source.is_input)
-        read = [known[name] for name in dict.fromkeys(load.source.name for load in loads)]
-        context = self._around if steps is None else self.known
-        level = replace(
-            self.level,
-            inputs=tuple(array for array, _ in read),
-            sizes=self._sizes(within=steps is not None),
-            stages=tuple(stage_over(stage, context.params) for stage in stages),
-            outputs=tuple(name for name, _ in outputs),
-            context=context,
-            states=states or {},
-            newest={},
-            coming=None,
-        )
-        return StepSection(level, tuple(view for _, view in read), tuple(view for _, view in outputs), steps)
-
-    def _stage(
-        self,
-        name: str,
-        dims: Sequence[str],
-        bounds: Sequence[tuple[Affine, Affine]],
-        pieces: Sequence[tuple[Domain, Expr]],
-        dtype: ScalarType | None = None,
-    ) -> Stage:
-        """A stage of the same place in the program as the state."""
-        state = self.found.state
-        params = pieces[0][0].params
-        domain = Domain.box(params, tuple(dims), bounds)
-        parts = tuple(Part(where, None, expr, state.at) for where, expr in pieces if not where.is_empty())
-        return replace(
-            state,
-            name=name,
-            dtype=dtype or state.dtype,
-            dims=tuple(dims),
-            bounds=tuple(bounds),
-            domain=domain,
-            parts=parts,
-            op=None,
-            accumulations=(),
-            circle=(),
-        )
-
     # ---- the steps of a block ----
 
     def _begun(self) -> StepSection[Pipeline]:
         """The slices of the block, and each row as its own source."""
         row, column = self.found.dims
-        rows, bounds = self.found.state.bounds[0], self._bounds()
-        params = self._around.params
+        rows, bounds = self.found.state.bounds[0], self.rows_and_places()
+        params = self.around.params
         here = Domain.box(params, (row, column), bounds)
         i, j = Affine.name(row), Affine.name(column)
-        slices = self._stage(
+        slices = self.stage(
             *(self.panel, (row, column), bounds),
-            [(here, self._load(self.found.before, (i, j + self.shift)))],
+            [(here, self.load(self.found.before, (i, j + self.shift)))],
         )
         number = CastExpr(Variable(Int, row), Long)
         whole = Domain.box(params, (row,), [rows])
-        own = [self._stage(each, (row,), (rows,), [(whole, number)], Long) for each in self._of_rows]
+        own = [self.stage(each, (row,), (rows,), [(whole, number)], Long) for each in self.of_rows]
         outputs = [(each.name, ArrayView(each.name, self.first - 1)) for each in (slices, *own)]
-        return self._section((slices, *own), outputs)
-
-    @property
-    def _of_rows(self) -> tuple[str, ...]:
-        """The arrays of sources: of slices behind the block, and where they move too, of those in front."""
-        return (self.source, self.moved) if self.found.finished else (self.source,)
-
-    def _places(self) -> tuple[Affine, Affine]:
-        """The places of the steps of a block, and of its slices, in it."""
-        return ZERO, Affine((), self.every - 1)
-
-    def _bounds(self) -> tuple[tuple[Affine, Affine], ...]:
-        """The rows, and places."""
-        return self.found.state.bounds[0], self._places()
+        return self.section((slices, *own), outputs)
 
     def _stepped(self) -> StepSection[Pipeline]:
         """The steps in the slices of the block, with sources and multiples."""
@@ -246,36 +111,25 @@ class _LinearBlocks:
             self._placed(stage) if stage.name in helpers or stage is self.found.state else self._beside(stage)
             for stage in self.level.stages
         ]
-        own = {name: self._free(f"{name}_of_multiples") for name in helpers}
+        own = {name: self.free(f"{name}_of_multiples") for name in helpers}
         stages += [self._helper(each, own) for each in self.found.helpers]
-        rows = zip(self._of_rows, (self.found.parts, self.found.finished), strict=False)
+        rows = zip(self.of_rows, (self.found.parts, self.found.finished), strict=False)
         stages += [self._crossing(), *(self._sources(*each) for each in rows), self._multiples(own)]
-        made = (self.panel, self.multiples, *self._of_rows)
+        made = (self.panel, self.multiples, *self.of_rows)
         states = {each: self.arrays[f"{each} before"][0].name for each in made}
         step = Affine.name(self.step)
         outputs = [(each, ArrayView(each, step)) for each in (*made, self.crossing)]
         steps = Steps(self.step, (self.first,), (self.stop,))
-        return self._section(stages, outputs, steps, states)
-
-    def _in_panel(self, node: Expr) -> Expr:
-        """A load of the state as one of the slices of the block; helpers have these alone."""
-        if not isinstance(node, Load):
-            return node
-        if node.source.name == self.found.before:
-            row, column = node.indices
-            return self._load(f"{self.panel} before", (row, column - self.shift))
-        if node.source.name in {each.name for each in self.found.helpers}:
-            return replace(node, indices=(node.indices[0] - self.shift,))
-        return node
+        return self.section(stages, outputs, steps, states)
 
     def _beside(self, stage: Stage) -> Stage:
         """A stage without slices, of the slices of the block."""
-        parts = tuple(replace(part, expr=self._mapped(part.expr)) for part in stage.parts)
+        parts = tuple(replace(part, expr=self.mapped(part.expr)) for part in stage.parts)
         sums = tuple(
             replace(
                 item,
-                expr=self._mapped(item.expr),
-                target=rebuild_indices(item.target, self._mapped),
+                expr=self.mapped(item.expr),
+                target=rebuild_indices(item.target, self.mapped),
             )
             for item in stage.accumulations
         )
@@ -285,15 +139,15 @@ class _LinearBlocks:
         """A stage with slices, of those of the block, by their places in it."""
         column = stage.dims[-1]
         place = Affine.name(column)
-        bounds = (*stage.bounds[:-1], self._bounds()[1])
+        bounds = (*stage.bounds[:-1], self.rows_and_places()[1])
         forms = [*map(Affine.name, stage.dims[:-1]), place - self.shift]
 
         def leaf(node: Expr) -> Expr:
             if isinstance(node, Load) and self.found.is_own(node):
                 if node.source.name == self.found.before:
-                    return self._load(f"{self.panel} before", (node.indices[0], place))
+                    return self.load(f"{self.panel} before", (node.indices[0], place))
                 return node
-            return self._in_panel(node)
+            return self.in_panel(node)
 
         whole = Domain.box(self.known.params, stage.dims, bounds)
         pieces = []
@@ -302,19 +156,15 @@ class _LinearBlocks:
             inside = in_coordinates(here, stage.dims, forms).intersect(whole).assume(self.known)
             pieces.append((inside, rebuild(part.expr, leaf)))
         name = self.panel if stage is self.found.state else stage.name
-        return self._stage(name, stage.dims, bounds, pieces, stage.dtype)
+        return self.stage(name, stage.dims, bounds, pieces, stage.dtype)
 
     # ---- sources and multiples ----
 
     def _crossing(self) -> Stage:
         """The source of the crossing row of a step."""
         known = self.known
-        source = self._mapped(self._load(f"{self.source} before", (self.found.crossing,)))
-        return self._stage(self.crossing, (), (), [(known, source)], Long)
-
-    def _mapped(self, expr: Expr) -> Expr:
-        """An expression of what is no slice behind the step."""
-        return rebuild(expr, self._in_panel)
+        source = self.mapped(self.load(f"{self.source} before", (self.found.crossing,)))
+        return self.stage(self.crossing, (), (), [(known, source)], Long)
 
     def _sources(self, name: str, parts: Sequence[RowPart]) -> Stage:
         """The source of each row."""
@@ -322,14 +172,14 @@ class _LinearBlocks:
 
         def leaf(node: Expr) -> Expr:
             if isinstance(node, Load) and self.found.is_own(node):
-                return self._load(f"{name} before", (node.indices[0],))
-            return self._in_panel(node)
+                return self.load(f"{name} before", (node.indices[0],))
+            return self.in_panel(node)
 
         pieces = [
             (self._rows(part), Const(NONE, Long) if part.own is None else rebuild(part.own, leaf))
             for part in parts
         ]
-        return self._stage(name, (row,), (bounds,), pieces, Long)
+        return self.stage(name, (row,), (bounds,), pieces, Long)
 
     def _rows(self, part: RowPart) -> Domain:
         return over(part.rows, self.known.params).assume(self.known)
@@ -337,21 +187,21 @@ class _LinearBlocks:
     def _helper(self, stage: Stage, own: Mapping[str, str]) -> Stage:
         """What a helper is in the places of multiples."""
         column = stage.dims[0]
-        bounds = (self._bounds()[1],)
+        bounds = (self.rows_and_places()[1],)
         expr = self.found.behind(stage)
         whole = Domain.box(self.known.params, (column,), bounds)
-        return self._stage(own[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr, own))
+        return self.stage(own[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr, own))
 
     def _multiples(self, own: Mapping[str, str]) -> Stage:
         """The multiples of the rows that were crossing ones, and of that which is one at this step."""
-        (row, column), bounds = self.found.dims, self._bounds()
+        (row, column), bounds = self.found.dims, self.rows_and_places()
         pieces = []
         for part in self.found.parts:
             low, high = bounds[1]
             place = Affine.name(column)
             whole = self._rows(part).extended([column]).at_least_zero([place - low, high - place])
             pieces += [*self._by_place(whole, column, part.expr, part.rest, own)]
-        return self._stage(self.multiples, (row, column), bounds, pieces)
+        return self.stage(self.multiples, (row, column), bounds, pieces)
 
     def _by_place(
         self, whole: Domain, column: str, expr: Expr, rest: Expr | None, own: Mapping[str, str]
@@ -373,20 +223,20 @@ class _LinearBlocks:
             if isinstance(node, Load) and self.found.is_own(node):
                 if node.source.name != self.found.before:
                     return of_helper(node)
-                return self._load(f"{self.multiples} before", (node.indices[0], place))
-            return self._in_panel(node)
+                return self.load(f"{self.multiples} before", (node.indices[0], place))
+            return self.in_panel(node)
 
         def instead(node: Expr) -> Expr | None:
             if isinstance(node, Load) and self.found.is_own(node) and node.source.name == self.found.before:
-                rows = rebuild_indices(node.indices, self._mapped)
-                source = self._load(f"{self.source} before", rows[:1])
+                rows = rebuild_indices(node.indices, self.mapped)
+                source = self.load(f"{self.source} before", rows[:1])
                 return SelectExpr(Condition(source, ">=", 0), one, zero, state.dtype)
             return None
 
         def now(node: Expr) -> Expr:
             if isinstance(node, Load) and self.found.is_own(node):
                 return of_helper(node)
-            return self._in_panel(node)
+            return self.in_panel(node)
 
         return [
             (whole.at_least_zero([here - 1 - place]).assume(self.known), rebuild(expr, earlier)),
@@ -399,20 +249,16 @@ class _LinearBlocks:
 
     # ---- behind a block ----
 
-    def _later(self) -> tuple[Affine, Affine]:
-        """The slices behind a block."""
-        return self.stop + self.found.slices.front + 1, self.found.state.bounds[1][1]
-
     def _gather(self) -> StepSection[Pipeline]:
         """The rows from before the block that were crossing ones."""
         row, column = self.found.dims
-        bounds = (self._places(), self._later())
+        bounds = (self.places(), self.later())
         i, j = Affine.name(row), Affine.name(column)
-        source = self._load(f"{self.crossing} all", (i,))
-        value = self._load(self.found.before, (self._row(source), j))
-        where = Domain.box(self._around.params, (row, column), bounds)
-        stage = self._stage(self.gathered, (row, column), bounds, [(where, value)])
-        return self._section((stage,), [(self.gathered, ArrayView(self.gathered))])
+        source = self.load(f"{self.crossing} all", (i,))
+        value = self.load(self.found.before, (self._row(source), j))
+        where = Domain.box(self.around.params, (row, column), bounds)
+        stage = self.stage(self.gathered, (row, column), bounds, [(where, value)])
+        return self.section((stage,), [(self.gathered, ArrayView(self.gathered))])
 
     def _row(self, source: Expr) -> Affine:
         """A row by its number, or the first one in place of none."""
@@ -422,22 +268,22 @@ class _LinearBlocks:
     def _behind(self) -> StepSection[Pipeline]:
         """All slices behind the block, and its own."""
         name, added = self.found.state.name, self._sum()
-        return self._section((added, self._after(added)), [(name, ArrayView(name))])
+        return self.section((added, self._after(added)), [(name, ArrayView(name))])
 
     def _sum(self) -> Stage:
         """The multiples of gathered rows, added up."""
         (row, column), state = self.found.dims, self.found.state
-        name, depth = self._free(f"{state.name}_added"), self._free(f"{self.step}_in")
+        name, depth = self.free(f"{state.name}_added"), self.free(f"{self.step}_in")
         i, j, m = map(Affine.name, (row, column, depth))
-        bounds = (state.bounds[0], self._later())
-        start = [(Domain.box(self._around.params, (row, column), bounds), neutral(Op.Sum, state.dtype))]
-        made = self._stage(name, (row, column), bounds, start)
-        dims, wide = (row, column, depth), (*bounds, self._places())
-        factors = self._load(f"{self.multiples} last", (i, m)), self._load(f"{self.gathered} all", (m, j))
+        bounds = (state.bounds[0], self.later())
+        start = [(Domain.box(self.around.params, (row, column), bounds), neutral(Op.Sum, state.dtype))]
+        made = self.stage(name, (row, column), bounds, start)
+        dims, wide = (row, column, depth), (*bounds, self.places())
+        factors = self.load(f"{self.multiples} last", (i, m)), self.load(f"{self.gathered} all", (m, j))
         item = Accumulation(
             dims=dims,
             bounds=wide,
-            domain=Domain.box(self._around.params, dims, wide),
+            domain=Domain.box(self.around.params, dims, wide),
             condition=None,
             target=(i, j),
             expr=binary("*", *factors),
@@ -447,26 +293,26 @@ class _LinearBlocks:
 
     def _after(self, added: Stage | None = None) -> Stage:
         """The state behind a block; without what is added the state before it."""
-        (row, column), state, params = self.found.dims, self.found.state, self._around.params
+        (row, column), state, params = self.found.dims, self.found.state, self.around.params
         i, j = here = Affine.name(row), Affine.name(column)
-        old = self._load(self.found.before, here)
+        old = self.load(self.found.before, here)
         whole = Domain.box(params, (row, column), state.bounds)
         if added is None:
-            return self._stage(state.name, (row, column), state.bounds, [(whole, old)])
-        source = self._load(f"{self.source} last", (i,))
-        kept = self._load(self.found.before, (self._row(source), j))
+            return self.stage(state.name, (row, column), state.bounds, [(whole, old)])
+        source = self.load(f"{self.source} last", (i,))
+        kept = self.load(self.found.before, (self._row(source), j))
         if self.found.finished:
-            old = self._load(self.found.before, (self._row(self._load(f"{self.moved} last", (i,))), j))
+            old = self.load(self.found.before, (self._row(self.load(f"{self.moved} last", (i,))), j))
         zero = neutral(Op.Sum, state.dtype)
         base = SelectExpr(Condition(source, ">=", 0), kept, zero, state.dtype)
         more = Load(added.ref, here, state.dtype, state.at)
-        first, _ = self._later()
+        first, _ = self.later()
         pieces = [
             (whole.at_least_zero([self.shift - 1 - j]), old),
             (
                 whole.at_least_zero([j - self.shift, first - 1 - j]),
-                self._load(f"{self.panel} last", (i, j - self.shift)),
+                self.load(f"{self.panel} last", (i, j - self.shift)),
             ),
             (whole.at_least_zero([j - first]), binary("+", base, more)),
         ]
-        return self._stage(state.name, (row, column), state.bounds, pieces)
+        return self.stage(state.name, (row, column), state.bounds, pieces)

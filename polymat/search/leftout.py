@@ -46,13 +46,14 @@ class LeftOut:
     def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
         """The choice of a trial: first without each pass, then of groups.
 
-        Where the best so far leaves passes out, every other trial leaves out others beside them.
+        Where the best so far leaves passes out, every other trial leaves out others beside them; single ones
+        were tried then, or are predicted to take long.
         """
         for choice in self.first:
             if choice not in known:
                 return choice
         if best.changes and number % 2:
-            further = self.passes.draw(number, best, known)
+            further = self.passes.draw(number, best, {*known, *self.passes.first})
             if further is not None and self._is_near(further):
                 return further
         return self.groups.draw(number, self.default if best.changes else best, known)

@@ -101,6 +101,24 @@ def test_beside_a_pass_that_pays_others_are_left_out_by_turns_with_groups() -> N
     assert not [each for each in drawn if each in (INLINE, space.default)]
 
 
+def test_others_are_left_out_beside_it_although_one_is_predicted_to_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def planted(job: Job) -> tuple[float, frozenset[str]]:
+        return (inf if "products" in job.request.options.skip else 0.0), frozenset()
+
+    x = pm.Vector(Double, "x", [N])
+    half = ((A @ B @ x) * 0.5).named("half")
+    space = space_of(asked((half + pm.Exp(x) + 2.0 * pm.Exp(x)).named("y"), 2000))
+    monkeypatch.setattr("polymat.search.leftout._predicted", planted)
+    assert 1 < len(space.first) < len(space.passes.first)
+    best = space.first[0]
+    drawn = [space.draw(number, best, space.first) for number in range(1, 40, 2)]
+    further = [each for each in drawn if each is not None and each.changes]
+    assert further
+    assert not [each for each in further if "products" in str(each.changes) or each in space.first]
+
+
 def test_programs_without_a_pass_compute_the_same() -> None:
     request = asked(scaled())
     rng = np.random.default_rng(0)

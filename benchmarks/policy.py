@@ -36,9 +36,10 @@ from polymat.model.assumed import assumed_sizes
 from polymat.model.tilelevelsearch import pieces
 from polymat.product.modelblocks import RegisterShape, SumShape, all_shapes
 from polymat.product.modelled import Modelled
-from polymat.product.modelscheme import block_atoms, copy_order, sum_shape
+from polymat.product.modelscheme import block_atoms, copy_order
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop
 from polymat.product.schemefit import dims_of
+from polymat.product.sumshapes import sum_shape
 from polymat.runtime.calibration import calibrated_machine
 
 COPIED = 0.7  # of the operands of random schemes are copied

@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 import polymat
 from polymat import benchcommand
+from polymat.cachecommand import add_cache_arguments, cache_lines
 from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
-from polymat.errors import ArgumentError, PolymatError, counted
+from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.measuring.blastimes import calibrate_library
@@ -22,17 +23,15 @@ from polymat.measuring.fft import calibrate_fft
 from polymat.measuring.measuremachine import calibrate
 from polymat.measuring.timedproducts import LONG, keep_products
 from polymat.request import Request
-from polymat.runtime.cache import cache_directory
-from polymat.runtime.cacheroom import clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
-from polymat.runtime.doctor import Finding, bytes_text, examine, findings
+from polymat.runtime.doctor import Finding, examine, findings
 from polymat.runtime.librarystore import library_model, model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_arguments, load_target
 from polymat.selftest import self_test
-from polymat.tunecommand import add_arguments, forget_line, store_line, tune_lines
+from polymat.tunecommand import add_arguments, tune_lines
 
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
 
@@ -124,8 +123,7 @@ def _add_machine(commands: _Commands) -> None:
     calibrate.set_defaults(run=_calibrate)
 
     cache = commands.add_parser("cache", help="show the store of compiled libraries, or empty it")
-    cache.add_argument("--clear", action="store_true", help="remove every entry")
-    cache.add_argument("--forget-tuned", action="store_true", help="forget what `tune` found instead")
+    add_cache_arguments(cache)
     cache.set_defaults(run=_cache)
 
     doctor = commands.add_parser("doctor", help="show the machine, the compiler and the libraries found")
@@ -265,21 +263,7 @@ def _progress(done: float) -> None:
 
 
 def _cache(asked: argparse.Namespace) -> int:
-    if asked.forget_tuned or asked.clear:
-        removed = (
-            forget_line()
-            if asked.forget_tuned
-            else f"removed {counted(clear(), 'file')} from {cache_directory()}"
-        )
-        print(removed)
-        return _OK
-    found = entries()
-    print(f"directory  {cache_directory()}")
-    print(f"mode       {settings().cache_mode}")
-    print(f"entries    {len(found)}")
-    limit = bytes_text(settings().cache_limit_bytes)
-    print(f"size       {bytes_text(sum(entry.bytes for entry in found))} of at most {limit}")
-    print(store_line())
+    print("\n".join(cache_lines(asked)))
     return _OK
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polymat.recurrencesteps as recurring
 from polymat.codegen.program import CSource, Program
-from polymat.dataclass import dataclass
+from polymat.compilerpass import Pass
 from polymat.fusion.separate import separate
 from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
@@ -21,10 +21,9 @@ from polymat.graph.placesofextremes import find_positions
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.sections import in_sections
 from polymat.graph.simplify import share_common_stages
-from polymat.graph.stepwise import Stepwise
 from polymat.graph.unreadborders import leave_out_borders
 from polymat.memo import with_memo
-from polymat.options import SKIPPABLE, Options
+from polymat.options import Options
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.rewrite.conversions import convert_once
@@ -55,41 +54,6 @@ from polymat.steps import (
     turn,
     without_schemes,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One step: what it takes and gives, why there is one, and the function.
-
-    level: the part of the compiler that it belongs to, which `levels` yields by that name after the last of
-    its passes.  run: the step, of what it takes and the job.  wanted: whether the options switch it on.
-    instead: the step where `Options.skip` names it; a rewrite of a pipeline leaves that as it is.
-    joins: whether it takes what runs in sections as a whole; others are taken in each of these.
-    """
-
-    name: str
-    level: str
-    takes: type
-    gives: type
-    why: str
-    run: Callable[[Any, Job], Any]
-    wanted: Callable[[Options], bool] = lambda _: True
-    instead: Callable[[Any, Job], Any] = lambda level, _: level
-    joins: bool = False
-
-    @property
-    def is_skippable(self) -> bool:
-        """Whether `Options.skip` may name it."""
-        return self.name in SKIPPABLE
-
-    def apply(self, level: Any, job: Job) -> Any:
-        """Take the step from a level; the level itself where the pass is switched off."""
-        options = job.request.options
-        if not self.wanted(options):
-            return level
-        if isinstance(level, Stepwise) and not self.joins:
-            return level.map(lambda part: self.apply(part, job))
-        return self.instead(level, job) if self.name in options.skip else self.run(level, job)
 
 
 def _tiled(options: Options) -> bool:

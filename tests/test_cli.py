@@ -14,7 +14,6 @@ import pytest
 import polymat as pm
 from polymat.cli import main
 from polymat.dump import LEVELS
-from polymat.runtime.doctor import bytes_text
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -290,17 +289,6 @@ def test_cache_counts_and_clears(
     done = run("cache")
     assert done.status == 1
     assert done.err == "POLYMAT_CACHE is 'perhaps'\nhint: it must be on, off or readonly\n"
-
-
-def test_bytes_for_people() -> None:
-    assert [bytes_text(n) for n in (0, 1023, 1024, 1536, 1 << 20, 3 << 30)] == [
-        "0 bytes",
-        "1023 bytes",
-        "1 KiB",
-        "1.5 KiB",
-        "1 MiB",
-        "3 GiB",
-    ]
 
 
 def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.abi import Signature
-from polymat.codegen.c.cexpr import affine_expr
+from polymat.codegen.c.affineforms import affine_expr
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,

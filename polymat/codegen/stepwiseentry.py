@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
 from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, Size
-from polymat.codegen.c.cexpr import affine_expr
+from polymat.codegen.c.affineforms import affine_expr
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,

@@ -22,13 +22,14 @@ from polymat.lang.affine import Affine
 from polymat.lang.computed import index_form
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import as_condition, truth
+from polymat.lang.declaredranges import declared_ranges
 from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, as_expr, as_stored, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Domain, bounds_of, check_domain, size_parameters
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
 from polymat.lang.types import STORED, Float, ScalarType, can_store, check_type, lossy
-from polymat.lang.valueranges import Ranges, declared_ranges
+from polymat.lang.valueranges import Ranges
 
 MAX_RANK = 32
 

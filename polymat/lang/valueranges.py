@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from polymat.errors import DtypeError, LangError, Location
 from polymat.lang.affine import Affine, Limits
 from polymat.lang.bitranges import bit_range, power_of
 from polymat.lang.expr import (
@@ -27,7 +26,6 @@ from polymat.lang.expr import (
     Unary,
     Variable,
 )
-from polymat.lang.indices import as_affine
 from polymat.lang.table import Lookup
 from polymat.lang.traverse import Node, fold
 from polymat.lang.types import Bool, Long, ScalarType
@@ -69,20 +67,6 @@ def of_type(dtype: ScalarType) -> Ranges:
         return (_between(0, 1),)
     info = np.iinfo(dtype.dtype if dtype.kind in "iu" and not dtype.weak else Long.dtype)
     return (_between(int(info.min), int(info.max)),)
-
-
-def declared_ranges(label: str, dtype: ScalarType, values: Any, at: Location | None) -> Ranges:
-    """The range that is declared of the elements of an input, by a pair of forms of sizes."""
-    if dtype.kind not in "iu":
-        raise DtypeError(
-            f"values= declares what integers lie between, and {label} is {dtype}",
-            at=at,
-            hint="leave it out: only what may be an index needs it",
-        )
-    if not isinstance(values, tuple | list) or len(values) != 2:
-        raise LangError(f"values= of {label} is a pair, got {values!r:.60}", at=at, hint="values=(0, N - 1)")
-    low, high = (as_affine(each, at) for each in values)
-    return (Limits((low,), (high,)),)
 
 
 def _between(low: int, high: int) -> Limits:

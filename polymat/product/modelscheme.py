@@ -7,7 +7,6 @@ innermost loops of each band leave where they are, and what is copied where, for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from math import ceil, prod
 
@@ -16,10 +15,11 @@ from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.model.tiledlevels import Band, Kind, Sizes, TiledNest
 from polymat.model.tilelevelsearch import LevelTiles, level_tiles, pieces, rank
-from polymat.product.modelblocks import RegisterShape, SumShape, register_shapes
+from polymat.product.modelblocks import RegisterShape, SumShape
 from polymat.product.modelled import ArrayAccess, Modelled
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
 from polymat.product.schemefit import dims_of, with_packs
+from polymat.product.sumshapes import neighbours, quickest_shape, sum_shape
 
 COPIED = 1.0  # cycles in which an element is copied to where its neighbour in the original is its neighbour
 TURNED = 2.0  # and where it is not
@@ -27,7 +27,6 @@ FAR = 2048  # bytes of a step, half of a page: what is fetched ahead lies within
 APART = 3.0  # times as long as lines in a row those take that no other one announces
 LINES_AHEAD = 4  # lines in a row after which further ones are fetched ahead
 MOST_TRIED = 8  # register blocks, each with some of the operands copied
-CLEARLY = 0.95  # of the arithmetic's seconds, for which sums do not run along neighbours in memory
 SHARED_DIMS = 2  # dimensions of which it is tried to share them out to threads
 
 
@@ -68,7 +67,7 @@ def _solved(of: Modelled) -> _Solved:
     tried = [
         (seconds, copied, shape, block)
         for copied in product((False, True), repeat=2)
-        for shape, found in (_shapes(of, sum_shape(of, copied)),)
+        for shape, found in (quickest_shape(of, sum_shape(of, copied)),)
         for seconds, block in found
     ]
     best: _Solved | None = None
@@ -82,48 +81,6 @@ def _solved(of: Modelled) -> _Solved:
     if best is None:
         raise InternalError(f"bug in polymat: no register block for {of.result.reference.array}")
     return best
-
-
-def _shapes(of: Modelled, shape: SumShape) -> tuple[SumShape, list[tuple[float, RegisterShape]]]:
-    """The sum with its quickest blocks and their seconds.
-
-    Its longest dimension is innermost where the loop over another one would end too often: three channels,
-    say, beside seven taps.
-    """
-    found = register_shapes(shape, of.machine, of.lanes, unrolls=of.unrolls)
-    longest = max(reversed(shape.summed), key=of.extents.__getitem__, default="")
-    order = (*(dim for dim in shape.summed if dim != longest), longest)
-    if order[-1] == shape.summed[-1]:
-        return shape, found
-    other = replace(shape, summed=order)
-    seconds, block = found[0]
-    if CLEARLY * seconds < block.all_seconds(other, of.machine):
-        return shape, found
-    return other, register_shapes(other, of.machine, of.lanes, unrolls=of.unrolls)
-
-
-def sum_shape(of: Modelled, copied: Sequence[bool]) -> SumShape:
-    """The sum as register blocks see it, with these of its operands copied."""
-    dims, along = [], []
-    for (factor, access), is_copied in zip(of.factors, copied, strict=True):
-        dims.append(frozenset(dims_of(factor, of.found)))
-        along.append(dims[-1] if is_copied else frozenset(_neighbours(access)))
-    stored = next(iter(_neighbours(of.result)), "")
-    return SumShape(of.extents, of.found.result, _summed(of, copied), tuple(dims), tuple(along), stored)
-
-
-def _neighbours(access: ArrayAccess) -> list[str]:
-    """The dimensions along which an array's elements are neighbours."""
-    return [dim for dim, step in access.steps.items() if step == access.reference.element_bytes]
-
-
-def _summed(of: Modelled, copied: Sequence[bool]) -> tuple[str, ...]:
-    """The summed dimensions, the one innermost that an operand has as neighbours, of those in place first."""
-    factors = sorted(zip(copied, of.factors, strict=True), key=lambda each: each[0])
-    order = list(of.found.summed)
-    for _, (_, access) in reversed(factors):
-        order.sort(key=lambda dim: -access.steps.get(dim, 0))
-    return tuple(order)
 
 
 def _with_tiles(
@@ -152,7 +109,7 @@ def _slowdowns(
     for (_, access), own, is_copied in zip(of.factors, shape.operands, copied, strict=True):
         if is_copied:
             continue
-        inner = [dim for dim in _neighbours(access) if dim in own]
+        inner = [dim for dim in neighbours(access) if dim in own]
         last = shape.summed[-1]
         run = max((of.extents[d] if d == last else block.points.get(d, 1) for d in inner), default=1)
         step = access.steps.get(last, 0)
@@ -211,7 +168,7 @@ def _copy_price(
         moved = nest.moved(held, _bands(nest, tiles)[level:])
         again = float(moved[number][0] / held.touched[number][0])
     elements = prod(sizes[dim] for dim in dims)
-    run = max((sizes[dim] for dim in _neighbours(access)), default=1)
+    run = max((sizes[dim] for dim in neighbours(access)), default=1)
     lines = elements / run * ((run - 1) * size + line)
     slow = _slowdown(run * size, line)
     stored = 2.0 * elements * size if 2 * elements * size > of.caches[-1].bytes else 0.0

@@ -1,4 +1,4 @@
-"""What doctor says of BLAS and FFT libraries."""
+"""What doctor says of BLAS and FFT libraries, and of bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polymat.runtime import providers
-from polymat.runtime.doctor import findings
+from polymat.runtime.doctor import bytes_text, findings
 from tests.runtime import library_callers as callers
 from tests.runtime.small_blas import small_blas
 
@@ -50,3 +50,14 @@ def test_none_and_wrong_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert any(line.startswith("also found: fftw3 ") for line in fft[1:])
     assert said("BLAS").startswith("ToolchainError: POLYMAT_BLAS is ")
     assert "gives wrong results: cblas_dgemm" in said("BLAS")
+
+
+def test_bytes_for_people() -> None:
+    assert [bytes_text(n) for n in (0, 1023, 1024, 1536, 1 << 20, 3 << 30)] == [
+        "0 bytes",
+        "1023 bytes",
+        "1 KiB",
+        "1.5 KiB",
+        "1 MiB",
+        "3 GiB",
+    ]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
+from polymat.codegen.c.affineforms import affine_expr
 from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.integers import power_of_two, unlike
 from polymat.codegen.c.literals import conversion, literal
-from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need, Piece
+from polymat.codegen.c.needs import Helper, Need, Piece
 from polymat.errors import unreachable
-from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     ANGLES,
@@ -46,7 +46,6 @@ from polymat.lang.types import (
 )
 from polymat.lang.valueranges import is_always
 
-NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
 _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
 
@@ -234,41 +233,6 @@ class ExpressionWriter:
         """An affine form as an integer expression, with the values that it is computed from."""
         values = {atom: self.value(atom.value) for atom in computed_in([form])}
         return affine_expr(form, self.index, self.needs, values)
-
-
-def affine_expr(
-    form: Affine,
-    index: Callable[[str], CExpr],
-    needs: set[Need],
-    values: Mapping[Computed, CExpr] = NO_VALUES,
-) -> CExpr:
-    """An affine form over names that `index` knows; positive terms first, so that it reads well.
-
-    values: of what is computed from data.
-    """
-    terms = sorted(form.terms, key=lambda term: term[1] < 0)
-    total: CExpr | None = None
-    for atom, coefficient in terms:
-        match atom:
-            case FloorDiv(numerator, divisor):
-                needs.add(FLOORDIV_I64)
-                inner = affine_expr(numerator, index, needs, values)
-                value: CExpr = CCall(FLOORDIV_I64.function, (inner, Literal(str(divisor))))
-            case Computed():
-                value = Cast("ptrdiff_t", values[atom], atom.limits)
-            case _:
-                value = index(atom)
-        if abs(coefficient) != 1:
-            value = CBinary("*", Literal(str(abs(coefficient))), value)
-        if total is None:
-            total = CUnary("-", value) if coefficient < 0 else value
-        else:
-            total = CBinary("-" if coefficient < 0 else "+", total, value)
-    if total is None:
-        return Literal(str(form.const))
-    if form.const:
-        return CBinary("-" if form.const < 0 else "+", total, Literal(str(abs(form.const))))
-    return total
 
 
 def usual(left: ScalarType, right: ScalarType) -> ScalarType:

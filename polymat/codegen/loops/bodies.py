@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr, extreme
+from polymat.codegen.c.affineforms import affine_expr
+from polymat.codegen.c.cexpr import ExpressionWriter, extreme
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,

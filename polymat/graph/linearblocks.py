@@ -12,14 +12,14 @@ multiples are changed by the steps as any slice is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.latesums import over
 from polymat.graph.linearframe import ZERO, BlockFrame
-from polymat.graph.linearsteps import LinearStep, RowPart
+from polymat.graph.linearmultiples import stages_of_multiples
+from polymat.graph.linearsteps import LinearStep
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Accumulation, Ref, Stage
+from polymat.graph.stage import Accumulation, Stage
 from polymat.graph.stepwise import ArrayView, Steps, StepSection, Stepwise
 from polymat.lang import later
 from polymat.lang.affine import Affine, Limits
@@ -31,8 +31,6 @@ from polymat.lang.traverse import rebuild, rebuild_indices
 from polymat.lang.types import Int, Long
 from polymat.poly.domain import Domain
 from polymat.poly.finished import in_coordinates
-
-NONE = -1  # the source of a row that goes on with none
 
 
 def in_linear_blocks(
@@ -111,10 +109,7 @@ class _LinearBlocks(BlockFrame):
             self._placed(stage) if stage.name in helpers or stage is self.found.state else self._beside(stage)
             for stage in self.level.stages
         ]
-        own = {name: self.free(f"{name}_of_multiples") for name in helpers}
-        stages += [self._helper(each, own) for each in self.found.helpers]
-        rows = zip(self.of_rows, (self.found.parts, self.found.finished), strict=False)
-        stages += [self._crossing(), *(self._sources(*each) for each in rows), self._multiples(own)]
+        stages += stages_of_multiples(self)
         made = (self.panel, self.multiples, *self.of_rows)
         states = {each: self.arrays[f"{each} before"][0].name for each in made}
         step = Affine.name(self.step)
@@ -157,95 +152,6 @@ class _LinearBlocks(BlockFrame):
             pieces.append((inside, rebuild(part.expr, leaf)))
         name = self.panel if stage is self.found.state else stage.name
         return self.stage(name, stage.dims, bounds, pieces, stage.dtype)
-
-    # ---- sources and multiples ----
-
-    def _crossing(self) -> Stage:
-        """The source of the crossing row of a step."""
-        known = self.known
-        source = self.mapped(self.load(f"{self.source} before", (self.found.crossing,)))
-        return self.stage(self.crossing, (), (), [(known, source)], Long)
-
-    def _sources(self, name: str, parts: Sequence[RowPart]) -> Stage:
-        """The source of each row."""
-        (row, _), bounds = self.found.dims, self.found.state.bounds[0]
-
-        def leaf(node: Expr) -> Expr:
-            if isinstance(node, Load) and self.found.is_own(node):
-                return self.load(f"{name} before", (node.indices[0],))
-            return self.in_panel(node)
-
-        pieces = [
-            (self._rows(part), Const(NONE, Long) if part.own is None else rebuild(part.own, leaf))
-            for part in parts
-        ]
-        return self.stage(name, (row,), (bounds,), pieces, Long)
-
-    def _rows(self, part: RowPart) -> Domain:
-        return over(part.rows, self.known.params).assume(self.known)
-
-    def _helper(self, stage: Stage, own: Mapping[str, str]) -> Stage:
-        """What a helper is in the places of multiples."""
-        column = stage.dims[0]
-        bounds = (self.rows_and_places()[1],)
-        expr = self.found.behind(stage)
-        whole = Domain.box(self.known.params, (column,), bounds)
-        return self.stage(own[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr, own))
-
-    def _multiples(self, own: Mapping[str, str]) -> Stage:
-        """The multiples of the rows that were crossing ones, and of that which is one at this step."""
-        (row, column), bounds = self.found.dims, self.rows_and_places()
-        pieces = []
-        for part in self.found.parts:
-            low, high = bounds[1]
-            place = Affine.name(column)
-            whole = self._rows(part).extended([column]).at_least_zero([place - low, high - place])
-            pieces += [*self._by_place(whole, column, part.expr, part.rest, own)]
-        return self.stage(self.multiples, (row, column), bounds, pieces)
-
-    def _by_place(
-        self, whole: Domain, column: str, expr: Expr, rest: Expr | None, own: Mapping[str, str]
-    ) -> list[tuple[Domain, Expr]]:
-        """Multiples of rows of earlier steps, of this one, and none of later ones.
-
-        rest: the expression without the row that it goes on with, which is in its source.
-        """
-        state, place = self.found.state, Affine.name(column)
-        here = Affine.name(self.step) - self.first
-        zero = neutral(Op.Sum, state.dtype)
-        one = Const(zero.value + 1, state.dtype)
-
-        def of_helper(node: Load) -> Load:
-            ref = Ref(own[node.source.name], state.dtype, is_input=False)
-            return Load(ref, (place,), state.dtype, node.at)
-
-        def earlier(node: Expr) -> Expr:
-            if isinstance(node, Load) and self.found.is_own(node):
-                if node.source.name != self.found.before:
-                    return of_helper(node)
-                return self.load(f"{self.multiples} before", (node.indices[0], place))
-            return self.in_panel(node)
-
-        def instead(node: Expr) -> Expr | None:
-            if isinstance(node, Load) and self.found.is_own(node) and node.source.name == self.found.before:
-                rows = rebuild_indices(node.indices, self.mapped)
-                source = self.load(f"{self.source} before", rows[:1])
-                return SelectExpr(Condition(source, ">=", 0), one, zero, state.dtype)
-            return None
-
-        def now(node: Expr) -> Expr:
-            if isinstance(node, Load) and self.found.is_own(node):
-                return of_helper(node)
-            return self.in_panel(node)
-
-        return [
-            (whole.at_least_zero([here - 1 - place]).assume(self.known), rebuild(expr, earlier)),
-            (
-                whole.at_least_zero([here - place, place - here]).assume(self.known),
-                zero if rest is None else rebuild(rest, now, instead=instead),
-            ),
-            (whole.at_least_zero([place - here - 1]).assume(self.known), zero),
-        ]
 
     # ---- behind a block ----
 

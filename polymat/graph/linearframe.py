@@ -62,7 +62,7 @@ class BlockFrame:
 
     @property
     def around(self) -> Domain:
-        """What is known of a block, whose steps have no number."""
+        """All that is known where a block is taken as a whole: no number of a step."""
         return self.known.raised(self.step).onto(())
 
     @property

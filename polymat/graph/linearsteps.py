@@ -42,7 +42,7 @@ NOT_LINEAR = 2  # the degree of what is none of a number and a multiple of slice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowPart:
+class LinearRows:
     """The definition of some rows of a slice behind a step.
 
     rows: these.  own: the part of the expression that is the row that they go on with, rest: what is added to
@@ -69,8 +69,8 @@ class LinearStep:
     state: Stage
     before: str
     helpers: tuple[Stage, ...]
-    parts: tuple[RowPart, ...]
-    finished: tuple[RowPart, ...]
+    parts: tuple[LinearRows, ...]
+    finished: tuple[LinearRows, ...]
     crossing: Affine
 
     @property
@@ -151,19 +151,19 @@ def _has_plain_ends(section: StepSection[Any], state: Stage) -> bool:
     return single and section.steps.every == 1 and not forms & {section.steps.name, *state.dims}
 
 
-def _row_parts(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
+def _row_parts(found: LinearStep, level: Pipeline) -> tuple[LinearRows, ...] | None:
     """The parts of a slice behind the step, by rows that all slices have; None where one is not linear."""
     for each in found.helpers:
         whole = behind_front(each, found.slices).parts
         if len(whole) != 1 or _degree(found, whole[0].expr) != 1:
             return None
-    parts = list[RowPart]()
+    parts = list[LinearRows]()
     for part in behind_front(found.state, found.slices).parts:
         here, last = part.domain.assume(level.context), found.state.bounds[1][1]
         rows = _rows(here, found, found.front + 1, last)
         if rows is None or not _is_linear(found, part.expr):
             return None
-        parts.append(RowPart(rows, part.expr, *_parted(found, part.expr)))
+        parts.append(LinearRows(rows, part.expr, *_parted(found, part.expr)))
     return tuple(parts) if parts else None
 
 
@@ -175,7 +175,7 @@ def _rows(domain: Domain, found: LinearStep, low: Affine, high: Affine) -> Domai
     return rows if whole.is_subset(domain) else None
 
 
-def _finished(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
+def _finished(found: LinearStep, level: Pipeline) -> tuple[LinearRows, ...] | None:
     """The parts of a slice in front of that which a step is about; None where one is more than a row."""
     row, column = found.dims
     (low, _), place = found.state.bounds[1], Affine.name(column)
@@ -188,7 +188,7 @@ def _finished(found: LinearStep, level: Pipeline) -> tuple[RowPart, ...] | None:
         own, rest = _parted(found, part.expr)
         if rows is None or own is None or rest is not None or not _is_linear(found, own):
             return None
-        parts.append(RowPart(rows, part.expr, own, None))
+        parts.append(LinearRows(rows, part.expr, own, None))
     here = (Affine.name(row), place)
     stay = all(isinstance(part.expr, Load) and part.expr.indices == here for part in parts)
     return () if stay else tuple(parts)
@@ -266,7 +266,7 @@ def _parted(found: LinearStep, expr: Expr) -> Parted:
     return fold(expr, parted)
 
 
-def _crossing_rows(found: LinearStep, parts: tuple[RowPart, ...]) -> Iterator[Affine | None]:
+def _crossing_rows(found: LinearStep, parts: tuple[LinearRows, ...]) -> Iterator[Affine | None]:
     """The rows that others get multiples of; None of one that differs from row to row."""
     exprs = [part.rest for part in parts if part.rest is not None]
     exprs += [found.behind(helper) for helper in found.helpers]

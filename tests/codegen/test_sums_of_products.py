@@ -76,7 +76,7 @@ CASES: dict[str, tuple[Any, list[Any]]] = {
     "difference": (total(({k: K}, A(i, k) * B(k, j) - C(i, k) * D(k, j))), [A, B, C, D]),
     "turned": (total(({k: K}, A(i, k) * B(k, j) + D(k, j) * C(i, k) * 3)), [A, B, C, D]),
     "a sum that one has not": (total(({k: K}, A(i, k) * B(k, j)), ({h: L}, E(i, h) * F(h, j))), [A, B, E, F]),
-    "distributed": (total(({k: K}, (A(i, k) - C(i, k)) * B(k, j))), [A, C, B]),
+    "distributed": (total(({k: K}, A(i, k) * (B(k, j) - D(k, j)))), [A, B, D]),
     "other loops": (
         total(({k: K}, X(b, i, k) * Y(k, j) + U(b, i, k) * V(b, k, j)), around=(L,)),
         [X, Y, U, V],

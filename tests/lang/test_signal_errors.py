@@ -266,7 +266,7 @@ LangError: firwin: 24 taps cannot pass the highest frequency
 hint: an odd number of them, 25
 
 pm.firwin(25, F, pass_zero="bandpass")
-LangError: firwin: 'bandpass' does not go with 1 cut-offs
+LangError: firwin: 'bandpass' does not go with 1 cut-off
 
 pm.firwin(0, F)
 LangError: firwin: the length is a positive integer, got 0

@@ -24,7 +24,7 @@ from benchmarks.measure import progress
 from benchmarks.peers.audits import asked_for
 from benchmarks.task import Task
 from polymat.driver import compile_request
-from polymat.errors import PolymatError
+from polymat.errors import PolymatError, counted
 from polymat.machine import known
 from polymat.machine.cpuinfo import first_processor
 from polymat.machine.model import Machine
@@ -39,6 +39,8 @@ OTHERS: Mapping[str, Machine] = {
     )
 }
 CLIFF = 1.5  # times as long as by the own decisions
+NOTED, SHOWN = 1.1, 20  # losses that are printed, the largest so many of them
+MOST_COUNTED = 100  # cliffs that an exit status can say beside those that a shell has for signals
 TURNS, TURN = 7, 2e-3  # of each program; seconds of the calls of one turn, about
 LEAST = 2e-6  # seconds of a call: of shorter ones a tenth is the clock's and the call's
 
@@ -127,24 +129,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer tasks")
     parser.add_argument("--only", default="", help="tasks whose name contains this text")
     parser.add_argument("--machines", default="", help="names separated by commas (default: all)")
-    parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--turns", type=int, default=TURNS, help=f"of each program (default: {TURNS})")
     asked = parser.parse_args(argv)
     names = [name for name in asked.machines.split(",") if name]
     if unknown := [name for name in names if name not in OTHERS]:
         parser.error(f"no machine {', '.join(unknown)}: there are {', '.join(OTHERS)}")
+    if asked.turns < 1:
+        parser.error(f"--turns is {asked.turns}: each program has one at least")
     own = calibrated_machine()
     found = [*_measured(suite(asked.quick, asked.only), others(names, own), asked.turns)]
-    found.sort(key=lambda each: -each[3])
-    for name, machine, seconds, loss in found[:20]:
-        if loss > 1.1:
+    return _print(found)
+
+
+def _print(found: list[tuple[str, str, float, float]]) -> int:
+    """Print what loses most and how many cases lose much; how many those are, for the exit status."""
+    found = sorted(found, key=lambda each: -each[3])
+    for name, machine, seconds, loss in found[:SHOWN]:
+        if loss > NOTED:
             print(f"{loss:5.2f}  {name} as for {machine} ({seconds:.3g} s by the own decisions)")
     cliffs = sum(loss > CLIFF for *_, loss in found)
     mean = math.exp(sum(math.log(loss) for *_, loss in found) / max(len(found), 1))
     worst = found[0][3] if found else 1.0
-    print(
-        f"{len(found)} cases: {cliffs} lose more than {CLIFF}, worst {worst:.2f}, geometric mean {mean:.2f}"
-    )
-    return min(cliffs, 100)
+    told = f"{counted(len(found), 'case')}: {cliffs} lose more than {CLIFF}"
+    print(f"{told}, worst {worst:.2f}, geometric mean {mean:.2f}")
+    return min(cliffs, MOST_COUNTED)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,21 @@ def test_what_loses_is_printed_and_cliffs_are_counted(
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--machines", "haswell,cray"], "error: no machine cray: there are haswell, zen3"),
+        (["--turns", "0"], "error: --turns is 0: each program has one at least"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    asked: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cliffs.main(asked)
+    assert said in capsys.readouterr().err
+
+
 def test_programs_are_measured_by_turns() -> None:
     _, task = next(tiny(True, "atax"))
     seconds, found = cliffs.losses(task, cliffs.others(["generic"], HASWELL), 2)

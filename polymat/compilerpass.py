@@ -19,6 +19,7 @@ class Pass:
     its passes.  run: the step, of what it takes and the job.  wanted: whether the options switch it on.
     instead: the step where `Options.skip` names it; a rewrite of a pipeline leaves that as it is.
     joins: whether it takes what runs in sections as a whole; others are taken in each of these.
+    of_steps: whether it decides how the steps of recurrences run.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Pass:
     wanted: Callable[[Options], bool] = lambda _: True
     instead: Callable[[Any, Job], Any] = lambda level, _: level
     joins: bool = False
+    of_steps: bool = False
 
     @property
     def is_skippable(self) -> bool:

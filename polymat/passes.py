@@ -102,9 +102,9 @@ def _by_passes(pipeline: Pipeline, job: Job) -> Schedule:
     return level
 
 
-def _rewrite(name: str, why: str, *run: Any) -> Pass:
+def _rewrite(name: str, why: str, *run: Any, joins: bool = False, of_steps: bool = False) -> Pass:
     """A pass from one pipeline to another one; run: as in `Pass`, with what follows there."""
-    return Pass(name, "graph", Pipeline, Pipeline, why, *run)
+    return Pass(name, "graph", Pipeline, Pipeline, why, *run, joins=joins, of_steps=of_steps)
 
 
 PASSES: tuple[Pass, ...] = (
@@ -115,11 +115,13 @@ PASSES: tuple[Pass, ...] = (
         "bands",
         "recurrences over time take several steps at a time, in bands or one behind another, where it pays",
         *(recurring.take_bands, _tiled),
+        of_steps=True,
     ),
     _rewrite(
         "slices",
         "recurrences take all steps of one slice before the next one, where it pays",
         *(recurring.take_slices, _tiled),
+        of_steps=True,
     ),
     _rewrite(
         "sections",
@@ -129,12 +131,16 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "sums",
         "sums in circles add up at once what finished blocks have, where it pays",
-        *(recurring.block_sums, _tiled, lambda level, _: level, True),
+        *(recurring.block_sums, _tiled),
+        joins=True,
+        of_steps=True,
     ),
     _rewrite(
         "linear",
         "steps that exchange rows and add multiples of one are a product for columns behind, where it pays",
-        *(recurring.multiply_steps, _tiled, lambda level, _: level, True),
+        *(recurring.multiply_steps, _tiled),
+        joins=True,
+        of_steps=True,
     ),
     _rewrite(
         "names", "a reduced dimension has a name that no dimension of the result has", alone(separate_names)
@@ -205,7 +211,9 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "waits",
         "slices wait for blocks of steps where it pays; steps that are to follow each other have loops apart",
-        *(recurring.set_apart, _tiled, recurring.keep_all_apart, True),  # the last: it joins sections
+        *(recurring.set_apart, _tiled, recurring.keep_all_apart),
+        joins=True,
+        of_steps=True,
     ),
     Pass(
         *("fusion", "fusion", Pipeline, Grouping),
@@ -226,21 +234,25 @@ PASSES: tuple[Pass, ...] = (
         *("states that a step may change in place keep one plane", recurring.one_plane),
         lambda options: "folds" not in options.skip,
         joins=True,
+        of_steps=True,
     ),
     Pass(
         *("points", "codegen", Schedule, Schedule),
         *("points that need no others take all steps before the next ones", recurring.lone_points, _tiled),
         joins=True,
+        of_steps=True,
     ),
     Pass(
         *("skews", "codegen", Schedule, Schedule),
         *("steps follow each other over rows that stay in a cache", recurring.skew, _tiled),
         joins=True,
+        of_steps=True,
     ),
     Pass(
         *("segments", "codegen", Schedule, Schedule),
         *("several steps along a line go in one pass, its vectors unshifted", recurring.segment, _tiled),
         joins=True,
+        of_steps=True,
     ),
     Pass(
         *("codegen", "codegen", Schedule, Program),

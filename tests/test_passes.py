@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Double, Int, LangError, Matrix, Options, Parameter, Signal, Variable, Vector
+from polymat import (
+    Double,
+    Int,
+    LangError,
+    Matrix,
+    Options,
+    Parameter,
+    Signal,
+    Variable,
+    Vector,
+    recurrencesteps,
+)
 from polymat.checked import check
 from polymat.codegen.program import Program
 from polymat.compilerpass import Pass
@@ -89,6 +100,12 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             break
     graph, end = ORDER.index("waits") + 1, ORDER.index("codegen") + 1
     assert names == [*ORDER[:graph], "graph", *ORDER[graph:end]]
+
+
+def test_passes_of_steps_are_those_that_are_about_recurrences() -> None:
+    """A search leaves them out of programs that take steps."""
+    about = [each.name for each in PASSES if each.run.__module__ == recurrencesteps.__name__]
+    assert about == [each.name for each in PASSES if each.of_steps]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

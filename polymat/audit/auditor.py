@@ -22,6 +22,7 @@ from polymat.errors import LangError
 from polymat.graph.stepwise import Stepwise
 from polymat.groupclock import Arrays, Clocked, clocked
 from polymat.model.assumed import assumed_sizes
+from polymat.model.confidence import worth_measuring
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
@@ -30,7 +31,6 @@ from polymat.runtime.diagnose import bind
 from polymat.steps import Job
 
 SECONDS = 1.0  # that all programs together are called by turns
-NEAR, CALLED = 2.0, 10.0  # of the least prediction: plans that are measured, and those of another library
 MOST = 6  # other plans of a group
 ROUNDS, MOST_CALLS = 3, 200  # at least; at most of one turn
 TURN, LONG = 1e-3, 2e-2  # seconds of a turn, and of a call that begins with cold caches in any case
@@ -68,7 +68,7 @@ def _near(figures: Figures, choice: Plan, plans: Sequence[Plan]) -> list[tuple[f
     """The plans beside the choice that are predicted to be not much slower than the best."""
     priced = [(figures.price(plan).seconds, plan) for plan in plans]
     best = min([figures.price(choice).seconds, *(seconds for seconds, _ in priced)])
-    limits = [NEAR if plan.library == choice.library else CALLED for plan in plans]
+    limits = [worth_measuring(same_calls=plan.library == choice.library) for plan in plans]
     near = [each for each, limit in zip(priced, limits, strict=True) if each[0] <= limit * best]
     return sorted(near, key=lambda each: each[0])[:MOST]
 

@@ -8,8 +8,9 @@ from math import inf
 from polymat.errors import PolymatError
 from polymat.graph.selection import Changes, Selection
 from polymat.graph.stepwise import Stepwise
+from polymat.model.confidence import worth_measuring
 from polymat.search.optionspace import OptionSpace, decided
-from polymat.search.space import CALLED, NEAR, Space
+from polymat.search.space import Space
 from polymat.steps import Job, Level
 
 
@@ -67,10 +68,10 @@ class LeftOut:
         return self._first
 
     def _is_near(self, choice: Selection) -> bool:
-        """Whether a choice is tried: predictions are less certain where other stages are calls."""
+        """Whether a choice is predicted to take little enough to be tried."""
         seconds, called = self._decided(choice)
         same = called == self.groups.called(self.default)
-        return seconds <= (NEAR if same else CALLED) * self.price(self.default)
+        return seconds <= worth_measuring(same_calls=same) * self.price(self.default)
 
     def _decided(self, choice: Selection) -> tuple[float, frozenset[str]]:
         """Seconds, and the stages that libraries compute, as the compiler decides without some passes."""

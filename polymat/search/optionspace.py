@@ -18,10 +18,10 @@ from polymat.options import DEFAULTS, Options
 from polymat.passes import PASSES, levels_of, position
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
+from polymat.search.drawnchoices import MOST_DRAWS, drawn_choice
 from polymat.steps import Job, Level
 
-STEPS = ("bands", "slices", "sums", "linear", "waits", "planes", "points", "skews", "segments")
-"""Passes that decide how the steps of recurrences run."""
+STEPS = tuple(each.name for each in PASSES if each.of_steps)
 CHANGES: Changes = (
     *(("skip", (name,)) for name in (*STEPS, "fusion", "inline", "parts")),
     *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256), (64,))),
@@ -31,9 +31,6 @@ CHANGES: Changes = (
 """What is tried one by one, in this order, and then together."""
 ROWS = (4, 8, 16, 32, 64, 128)  # of further tiles
 ROW = (64, 128, 256, 512, 1024, 4096)  # elements of such a row
-AFRESH = 0.2  # of the choices begin with the default, not with the best so far
-FURTHER = 0.4  # of the steps have another one behind them
-MOST_DRAWS = 20  # times that choices are drawn in vain
 
 
 class OptionSpace:
@@ -83,19 +80,12 @@ class OptionSpace:
                 return choice
         for attempt in range(MOST_DRAWS if self.open else 0):
             rng = Random(f"{self.seed} {number} {attempt}")
-            choice = self._stepped(self.default if rng.random() < AFRESH else best, rng)
+            choice = drawn_choice(self.default, best, rng, self._step)
             if choice not in known and choice != self.default:
                 return choice
         return None
 
-    def _stepped(self, choice: Selection, rng: Random) -> Selection:
-        """A choice some changes away."""
-        while True:
-            choice = self.step(choice, rng)
-            if rng.random() >= FURTHER:
-                return choice
-
-    def step(self, choice: Selection, rng: Random) -> Selection:
+    def _step(self, choice: Selection, rng: Random) -> Selection:
         """A choice with one change more or less."""
         name, value = rng.choice(self.open)
         given = dict(choice.changes)

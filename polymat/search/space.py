@@ -13,6 +13,7 @@ from polymat.decide.chosen import UnfitError, Ways, scratch_fits
 from polymat.fusion.separate import separate
 from polymat.graph.group import Grouping
 from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
+from polymat.model.confidence import worth_measuring
 from polymat.options import Options
 from polymat.passes import PASSES, levels_of, position
 from polymat.plan.registerblocks import kernel_of
@@ -20,6 +21,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
+from polymat.search.drawnchoices import MOST_DRAWS, drawn_choice
 from polymat.search.moves import (
     other_blocks,
     other_partition,
@@ -33,13 +35,9 @@ from polymat.steps import Job, Level
 from polymat.tilesize.schemetiles import heeds
 
 _FROM, _BEHIND = position("folds"), position("runtime")
-NEAR, CALLED = 2.0, 10.0  # times the default's prediction: what is tried, and that with other libraries
 DOUBT = 0.3  # of the logarithm of a prediction: how far it may be off, one time in three
 DRAWN = 8  # choices of which the one that is predicted to be the best is tried
-AFRESH = 0.2  # of the choices begin with the default, not with the best so far
-FURTHER = 0.4  # of the steps have another one behind them
 MOST_FIRST = 12  # of the ways next to the default that are tried first
-MOST_DRAWS = 20  # times that so many choices are drawn in vain
 
 
 class Space:
@@ -129,7 +127,7 @@ class Space:
             rng = Random(f"{self.seed} {number} {attempt}")
             drawn: dict[Selection, float] = {}
             for _ in range(each):
-                choice = self._stepped(self.default if rng.random() < AFRESH else best, rng)
+                choice = drawn_choice(self.default, best, rng, self._step)
                 seconds = self.price(choice)
                 if choice not in known and choice != self.default and seconds <= self._limit(choice):
                     drawn[choice] = seconds * exp(rng.gauss(0.0, DOUBT))
@@ -165,7 +163,7 @@ class Space:
         if not self.guided:
             return sys.float_info.max
         same = self.called(choice) == self.called(self.default)
-        return (NEAR if same else CALLED) * self.price(self.default)
+        return worth_measuring(same_calls=same) * self.price(self.default)
 
     def called(self, choice: Selection) -> frozenset[str]:
         """The stages that libraries compute."""
@@ -173,15 +171,8 @@ class Space:
         plans = [ways.plan(group) for group in choice.groups]
         return frozenset(stage for plan in plans if plan.routines for stage in plan.group.stages)
 
-    def _stepped(self, choice: Selection, rng: Random) -> Selection:
-        """A choice some steps away."""
-        while True:
-            choice = self._step(choice, rng) or choice
-            if rng.random() >= FURTHER:
-                return choice
-
-    def _step(self, choice: Selection, rng: Random) -> Selection | None:
-        """One step, in a group that takes long more often than in others; None where there is none."""
+    def _step(self, choice: Selection, rng: Random) -> Selection:
+        """A choice one step away, in a group that takes long more often than in others, if there is one."""
         ways, machine = self.ways(choice.registers), self.machine
         prices = [self._price(choice.registers, group) for group in choice.groups]
         weights = prices if self.guided else [1.0] * len(prices)
@@ -206,7 +197,7 @@ class Space:
                     found = _with(choice, number, other_blocks(ways, machine, group, rng))
             if found is not None and self.price(found) < inf:
                 return found
-        return None
+        return choice
 
     def _without_idle_blocks(self, choice: Selection) -> Selection:
         """The choice without register blocks, where schemes have left no product that takes them."""

@@ -14,6 +14,7 @@ import polymat as pm
 from polymat import Double, Function, Int, Matrix, Options, Parameter
 from polymat.driver import compile_request, request_for
 from polymat.graph.selection import Selection, TunedChoice
+from polymat.model.confidence import NEAR_CALLS
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime import tunedstore
@@ -21,7 +22,7 @@ from polymat.runtime.tunedkey import definitions_of, tuned_key
 from polymat.runtime.tunedstore import SearchEnd, read_tuned
 from polymat.search.leftout import LeftOut
 from polymat.search.optionspace import decided
-from polymat.search.space import CALLED, NEAR, Space
+from polymat.search.space import Space
 from polymat.search.tuning import Manner, tuned
 from polymat.steps import Job, build_stages
 from tests.fixed import NARROW
@@ -57,7 +58,7 @@ def test_passes_that_act_come_first_by_prediction() -> None:
     assert not [each for each in space.first if "fusion" in str(each)]
     prices = [space.price(each) for each in space.first]
     assert prices == sorted(prices)
-    assert all(0.0 < price <= max(NEAR, CALLED) * space.price(space.default) for price in prices)
+    assert all(0.0 < price <= NEAR_CALLS * space.price(space.default) for price in prices)
     known: list[Selection] = []
     for each in space.first:
         assert space.draw(len(known), space.default, known) == each
@@ -79,7 +80,7 @@ def test_what_is_predicted_to_take_long_is_not_tried() -> None:
     space = space_of(asked(A @ B @ x, 2000))
     without = Selection((), changes=(("skip", ("products",)),))
     assert without in space.passes.first
-    assert space.price(without) > CALLED * space.price(space.default)
+    assert space.price(without) > NEAR_CALLS * space.price(space.default)
     assert without not in space.first
 
 

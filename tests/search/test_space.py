@@ -14,11 +14,12 @@ from polymat import Double, Function, Int, Matrix, Options, Parameter
 from polymat.checked import check
 from polymat.driver import compile_request, request_for
 from polymat.graph.selection import Selection, TunedChoice
+from polymat.model.confidence import NEAR_CALLS
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
-from polymat.search.space import CALLED, NEAR, Space
+from polymat.search.space import Space
 from polymat.steps import Job
 from tests.faulty import N, stencils
 from tests.fixed import NARROW
@@ -67,7 +68,7 @@ def test_choices_are_new_near_and_sound(name: str) -> None:
     assert space.default not in found
     assert space.price(space.default) > 0.0
     for choice in found:
-        assert space.price(choice) <= max(NEAR, CALLED) * space.price(space.default)
+        assert space.price(choice) <= NEAR_CALLS * space.price(space.default)
         check("tilesize", space.schedule(choice))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between, counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -72,13 +73,13 @@ def with_accumulators(statements: Sequence[Stmt], types: Mapping[str, str] | Non
 def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
     """The loop over rows of terms, and the one over the rest; None for other loops, and short ones."""
     match loop:
-        case For(
-            variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
-        ) if name == variable and loop.pragmas == (Vectors((("+", (total,)),)),):
-            count = ROW_BYTES // SIZES.get(types.get(total, ""), ROW_BYTES)
+        case For(body=(Assign(Id(total), "+=", value),), pragmas=(Vectors((("+", (summed,)),)),)) if (
+            summed == total and (span := counted_range(loop)) is not None
+        ):
+            start, high = span
         case _:
             return None
-    term = Evaluate(value)
+    count, term = ROW_BYTES // SIZES.get(types.get(total, ""), ROW_BYTES), Evaluate(value)
     calls = {each.function for each in expressions([term]) if isinstance(each, CCall)}
     if count == 1 or not calls <= VECTORISED or total in names_in([term]) or _is_short(start, high, count):
         return None
@@ -92,7 +93,7 @@ def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
             Declare("const ptrdiff_t", HIGH, high),
             Declare("const ptrdiff_t", BEHIND, behind),
             If(CBinary("<", Id(LOW), Id(BEHIND)), _rows(loop, types[total], count, total, value)),
-            replace(loop, start=Id(BEHIND), condition=CBinary("<", Id(variable), Id(HIGH))),
+            between(loop, Id(BEHIND), Id(HIGH)),
         )
     )
 

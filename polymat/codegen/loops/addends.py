@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between, counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -49,17 +50,14 @@ def added_together(statements: Sequence[Stmt], count: int) -> tuple[Stmt, ...]:
 
 def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
     match statement:
-        case For(variable, start, CBinary("<", Id(name), end), Literal("1"), (For() as row,), ()) if (
-            name == variable and _can_jam(row, variable)
-        ):
+        case For(variable, body=(For() as row,), pragmas=()) if (
+            span := counted_range(statement)
+        ) is not None and _can_jam(row, variable):
+            start, end = span
             whole = _whole(start, end, count)
             rest = whole if start == Literal("0") else CBinary("+", start, whole)
-            together = replace(
-                statement,
-                condition=CBinary("<", Id(variable), Id(REST)),
-                step=Literal(str(count)),
-                body=(_jammed(row, variable, count),),
-            )
+            most = between(statement, start, Id(REST))
+            together = replace(most, step=Literal(str(count)), body=(_jammed(row, variable, count),))
             single = replace(statement, start=Id(REST))
             yield Block((Declare("const ptrdiff_t", REST, rest), together, single))
         case For():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -45,9 +45,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
     if not row.here:
         return None
     whole = CBinary("*", CBinary("/", CBinary("-", high, low), Literal(str(line))), Literal(str(line)))
-    part = replace(
-        loop, start=strip, condition=CBinary("<", Id(loop.variable), CBinary("+", strip, Literal(str(line))))
-    )
+    part = between(loop, strip, CBinary("+", strip, Literal(str(line))))
 
     def strips(start: CExpr, end: CExpr, asked: tuple[Stmt, ...]) -> For:
         begin = Declare("const ptrdiff_t", loop.variable, strip)
@@ -60,7 +58,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
             Declare("const ptrdiff_t", HIGH, span[1]),
             Declare("const ptrdiff_t", BEHIND, CBinary("+", low, whole)),
             *row.loops(strips),
-            replace(loop, start=behind, condition=CBinary("<", Id(loop.variable), high)),
+            between(loop, behind, high),
         )
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Cast,
@@ -106,12 +107,7 @@ class _Rows:
         at = CCall(MAX_I64.function, (Id(FROM), Id(LOW)))
         stop = CCall(MIN_I64.function, (CBinary("+", Id(FROM), count), Id(HIGH)))
         part = (Declare("const ptrdiff_t", AT, at), Declare("const ptrdiff_t", STOP, stop))
-        loop = replace(
-            self.loop,
-            start=Id(AT),
-            condition=CBinary("<", Id(self.loop.variable), Id(STOP)),
-            body=_into(self.loop.body, self._places()),
-        )
+        loop = replace(between(self.loop, Id(AT), Id(STOP)), body=_into(self.loop.body, self._places()))
         bytes_ = CBinary("*", Cast("size_t", CBinary("-", Id(STOP), Id(AT))), Literal(str(size)))
         copies = [
             Evaluate(CCall("_pm_past_copy", (self._address(k, AT), Id(f"{ROW}{k}"), bytes_)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -209,7 +210,7 @@ def _blocks(
     else:
         made.append(_block_loop(loop, span[0], found, then, arrays, target))
     many = CBinary(">=", _length(span[0]), _number(max(each.least for each in found)))
-    short = replace(loop, condition=CBinary("<", Id(loop.variable), Id(HIGH)))
+    short = between(loop, span[0], Id(HIGH))
     return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(many, tuple(made), (short,))))
 
 
@@ -251,7 +252,7 @@ def _block_loop(
         to = Id(each.found) if target is None else substituted(target, here)
         places = Id(each.places) if each.direct is None else substituted(each.direct, here)
         calls.append(_call(each, to, places, count))
-    rest = replace(loop, start=first, condition=CBinary("<", point, Id(END)), body=then)
+    rest = replace(between(loop, first, Id(END)), body=then)
     before: list[Stmt] = [item for item in loop.body if isinstance(item, Declare)]
     before += [
         Assign(_element(each.places, loop.variable), "=", Cast(each.place_type, each.place))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -86,10 +87,9 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
         return None
     elements = min(COUNT, TOGETHER >> (len(found.rows) - 1).bit_length())
     low, high, count = Id(LOW), Id(HIGH), Literal(str(elements))
-    inside = CBinary("<", Id(loop.variable), Id(STOP))
 
     def within(row: Stmt) -> Stmt:
-        return replace(row, start=Id(AT), condition=inside) if isinstance(row, For) else row
+        return between(row, Id(AT), Id(STOP)) if isinstance(row, For) else row
 
     stop = CCall(MIN_I64.function, (CBinary("+", Id(FROM), count), high))
     inner = (

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -114,11 +115,10 @@ class _Extremes:
 
     def block(self, loop: For, span: tuple[CExpr, CExpr]) -> Stmt:
         """Whole vectors, those that are left, and the lanes; the loop as it was for less than one vector."""
-        inside = replace(loop, start=Id(LOW), condition=CBinary("<", Id(loop.variable), Id(HIGH)))
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
         room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        return Block((*known, If(room, (*same, *self._vectors()), (inside,))))
+        return Block((*known, If(room, (*same, *self._vectors()), (between(loop, Id(LOW), Id(HIGH)),))))
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)

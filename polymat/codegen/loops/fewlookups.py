@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -224,9 +225,7 @@ def _blocks(
     needed = _needed(places, declared)
     before = [item for item in loop.body if isinstance(item, Declare) and item.name in needed]
     computed = (Assign(Subscript(Id(name), here), "=", Cast(INDEX, place)) for place, name in places.items())
-    part = replace(
-        loop, start=Id(BEGIN), condition=CBinary("<", Id(loop.variable), Id(END)), pragmas=(VECTORS,)
-    )
+    part = replace(between(loop, Id(BEGIN), Id(END)), pragmas=(VECTORS,))
     known: dict[CExpr, CExpr] = {each.read: Subscript(Id(name), here) for each, name in kept.items()}
     end = CCall(MIN_I64.function, (CBinary("+", first, many), Id(HIGH)))
     tables = CBinary("/", plus(CBinary("-", Id(END), first), POINTS - 1), points)

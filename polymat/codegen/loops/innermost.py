@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import Assign, Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
+from polymat.codegen.c.countingloops import counted_range
+from polymat.codegen.c.ctree import Assign, Block, CExpr, Declare, For, If, Stmt
 from polymat.codegen.c.needs import FLOORDIV_I64
 from polymat.codegen.c.vectorloops import Vectors
 
@@ -58,11 +59,7 @@ def straight_range(loop: For, *, choosing: bool = False) -> tuple[CExpr, CExpr] 
 
     choosing: whether it may choose what to assign, too.
     """
-    match loop:
-        case For(variable, start, CBinary("<", Id(name), high), Literal("1"), body) if name == variable:
-            return (start, high) if _assigns(body, choosing) else None
-        case _:
-            return None
+    return counted_range(loop) if _assigns(loop.body, choosing) else None
 
 
 def _assigns(body: Sequence[Stmt], choosing: bool) -> bool:

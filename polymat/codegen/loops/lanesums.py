@@ -9,9 +9,9 @@ took 0.71 of the time in double, 0.34 in float.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import partial, reduce
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -97,7 +97,7 @@ class _Sums:
             return None
         low, high = Id(LOW), Id(HIGH)
         length = CBinary("-", high, low)
-        inside = replace(loop, start=low, condition=CBinary("<", Id(loop.variable), high))
+        inside = between(loop, low, high)
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
         room = CBinary(">=", length, self.types.lanes_text)
         return Block((*known, If(room, (*self._vectors(loop.variable, length), *self._totals()), (inside,))))

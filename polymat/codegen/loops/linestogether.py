@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between, counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -44,23 +45,14 @@ def lines_together(statements: Sequence[Stmt], variable: str, count: int) -> tup
 
 def _together(loop: For, row: For, count: int) -> Block | None:
     """Both loops; None of rows that copy alone, and where there is more in them than a point."""
-    match loop:
-        case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if name == variable:
-            pass
-        case _:
-            return None
-    if not all(isinstance(statement, Declare | Assign) for statement in row.body) or _only_copies(row):
+    span = counted_range(loop)
+    if span is None or not all(isinstance(each, Declare | Assign) for each in row.body) or _only_copies(row):
         return None
-    number = Literal(str(count))
+    (start, end), number = span, Literal(str(count))
     whole = CBinary("*", CBinary("/", CBinary("-", end, start), number), number)
     rest = Declare("const ptrdiff_t", REST, CBinary("+", start, whole))
-    several = tuple(each for copy in range(count) for each in _copied(row.body, variable, copy))
-    most = replace(
-        loop,
-        condition=CBinary("<", Id(variable), Id(REST)),
-        step=number,
-        body=(replace(row, body=several),),
-    )
+    several = tuple(each for copy in range(count) for each in _copied(row.body, loop.variable, copy))
+    most = replace(between(loop, start, Id(REST)), step=number, body=(replace(row, body=several),))
     return Block((rest, most, replace(loop, start=Id(REST))))
 
 

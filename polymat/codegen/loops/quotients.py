@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -55,14 +56,9 @@ def _split(loop: For) -> Block | None:
         return None
     divisor, quotient = Literal(text), Id(QUOTIENT)
     first = CBinary("*", quotient, divisor)
-    part = replace(
-        loop,
-        start=CCall(MAX_I64.function, (Id(LOW), first)),
-        condition=CBinary(
-            "<", Id(variable), CCall(MIN_I64.function, (Id(HIGH), CBinary("+", first, divisor)))
-        ),
-        body=substituted(loop.body, {CCall(DIVISION, (Id(variable), divisor)): quotient}),
-    )
+    end = CCall(MIN_I64.function, (Id(HIGH), CBinary("+", first, divisor)))
+    body = substituted(loop.body, {CCall(DIVISION, (Id(variable), divisor)): quotient})
+    part = replace(between(loop, CCall(MAX_I64.function, (Id(LOW), first)), end), body=body)
     inside = CBinary("<", first, Id(HIGH))
     begin = CCall(DIVISION, (Id(LOW), divisor))
     return Block(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import between, counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -94,7 +95,7 @@ class _Rows:
         """Those of a statement; None where it does anything else."""
         around: list[For] = []
         while isinstance(statement, For) and len(statement.body) == 1 and isinstance(statement.body[0], For):
-            if not _counts_up(statement):
+            if counted_range(statement) is None:
                 return None
             around.append(statement)
             (statement,) = statement.body
@@ -132,7 +133,7 @@ class _Rows:
             For(LAST, behind, CBinary("<", Id(LAST), high), self.types.lanes_text, (here, *self._vectors(1))),
         )
         wide = (Declare("const ptrdiff_t", BEHIND, whole), *self._in_parts(columns))
-        narrow = _within(self.around, (replace(self.along, start=low, condition=CBinary("<", Id(at), high)),))
+        narrow = _within(self.around, (between(self.along, low, high),))
         return Block(
             (
                 Declare("const ptrdiff_t", LOW, self.span[0]),
@@ -144,10 +145,11 @@ class _Rows:
     def _in_parts(self, columns: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The loops over columns within those of terms that are not inside of them."""
         outer, first = self.around[: -self.inside], self.around[-self.inside]
-        end = CCall(MIN_I64.function, (CBinary("+", Id(PART), Literal(str(STREAMS))), _end(first)))
+        span, step = counted_range(first), Literal(str(STREAMS))
+        assert span is not None, "as `of` asks"
+        end = CCall(MIN_I64.function, (CBinary("+", Id(PART), step), span[1]))
         body = (Declare("const ptrdiff_t", END, end), *columns)
-        step, inside = Literal(str(STREAMS)), CBinary("<", Id(PART), _end(first))
-        return _within(outer, (For(PART, first.start, inside, step, body),))
+        return _within(outer, (For(PART, span[0], CBinary("<", Id(PART), span[1]), step, body),))
 
     def _vectors(self, together: int) -> Iterator[Stmt]:
         """So many vectors of each row, compared with all terms."""
@@ -162,8 +164,7 @@ class _Rows:
             Assign(name, "=", CCall(both, (name, term))) for name, term in zip(names, terms, strict=True)
         )
         first, *others = self.around[-self.inside :]
-        part = replace(first, start=Id(PART), condition=CBinary("<", Id(first.variable), Id(END)))
-        yield from _within((part, *others), (*same, *compared))
+        yield from _within((between(first, Id(PART), Id(END)), *others), (*same, *compared))
         for name, element in zip(names, elements, strict=True):
             yield Evaluate(types.store(element, name))
 
@@ -178,20 +179,6 @@ def _within(loops: Sequence[For], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     for loop in reversed(loops):
         body = (replace(loop, body=body),)
     return body
-
-
-def _counts_up(loop: For) -> bool:
-    match loop:
-        case For(variable, _, CBinary("<", Id(name), _), Literal("1")):
-            return variable == name
-        case _:
-            return False
-
-
-def _end(loop: For) -> CExpr:
-    """Where a loop ends that counts up."""
-    assert isinstance(loop.condition, CBinary)
-    return loop.condition.right
 
 
 def _inside(around: Sequence[For], read: Sequence[Subscript]) -> int:

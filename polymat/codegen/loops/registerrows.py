@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from polymat.codegen.c.countingloops import counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -159,35 +160,29 @@ class _Rows:
             case _:
                 return None
         match along:
-            case For(
-                variable,
-                start,
-                CBinary("<", Id(name), end),
-                Literal("1"),
-                (Assign(Subscript() as target, "+=", value),),
-            ) if name == variable:
-                pass
+            case For(variable, body=(Assign(Subscript() as target, "+=", value),)):
+                span = counted_range(along)
             case _:
                 return None
-        fixed = names_in([start, end, target])
+        if span is None:
+            return None
+        fixed = names_in([*span, target])
         if loop.variable in fixed or not all(map(_may_stand_before, declared)):
             return None
         read, term = read_of(target, variable), _Term.of(value, variable, types, arrays)
         if read is None or term is None or read.array in names_in([value]):
             return None
-        return _Rows(types, tuple(declared), loop, along, end, target, term)
+        return _Rows(types, tuple(declared), loop, along, span[1], target, term)
 
     def is_start(self, statement: Stmt) -> bool:
         """Whether a statement sets the row to zero."""
         match statement:
-            case For(
-                variable, start, CBinary("<", Id(name), end), Literal("1"), (Assign(target, "=", value),)
-            ):
+            case For(variable, body=(Assign(target, "=", value),)):
                 here = substituted(target, {Id(variable): Id(self.along.variable)})
             case _:
                 return False
         zero = isinstance(value, Literal) and self.types.is_number(value.text)
-        same = (name, start, end, here) == (variable, self.along.start, self.end, self.target)
+        same = counted_range(statement) == (self.along.start, self.end) and here == self.target
         return zero and same and float(value.text.removesuffix("f")) == 0.0  # type: ignore[union-attr]
 
     def block(self, *, starts: bool) -> Block:

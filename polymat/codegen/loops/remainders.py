@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import gcd, lcm
 
+from polymat.codegen.c.countingloops import between
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -77,7 +78,7 @@ def _split(loop: For) -> Block | None:
 
 def _points(loop: For, low: CExpr, high: CExpr) -> For:
     """Less than a block of points, one by one."""
-    return replace(loop, start=low, condition=CBinary("<", Id(loop.variable), high), pragmas=())
+    return replace(between(loop, low, high), pragmas=())
 
 
 @dataclass(frozen=True, slots=True)

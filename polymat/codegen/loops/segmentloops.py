@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
+from polymat.codegen.c.countingloops import between, counted_range
+from polymat.codegen.c.ctree import Block, CCall, CExpr, Declare, For, Id, Stmt, plus
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.gatheredrows import Rows
@@ -202,11 +203,9 @@ class _Clipping:
     def changed(self, statement: Stmt) -> Stmt | None:
         """A loop along a segment between its bounds; None for what may hold such a loop."""
         match statement:
-            case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if (
-                name == variable and self._has_bounds(name)
-            ):
+            case For(name) if self._has_bounds(name) and (span := counted_range(statement)) is not None:
                 self.done.setdefault(name, True)
-                return self._clipped(self._within(statement), start, end)
+                return self._clipped(self._within(statement), *span)
             case For(name) | Declare(_, name) if name in self.segments:
                 self.done[name] = False
                 return statement
@@ -239,8 +238,7 @@ class _Clipping:
         end = self._inner(end, segment.ends, end_of_all, MIN_I64)
         first, last = bounds_of(loop.variable)
         declared = (Declare("const ptrdiff_t", first, low), Declare("const ptrdiff_t", last, end))
-        condition = CBinary("<", Id(loop.variable), Id(last))
-        return Block((*declared, *self.checks, replace(loop, start=Id(first), condition=condition)))
+        return Block((*declared, *self.checks, between(loop, Id(first), Id(last))))
 
     def _inner(self, outer: CExpr, bounds: Sequence[Expr], whole: CExpr | None, need: Helper) -> CExpr:
         """The innermost of an end of a loop and its bounds."""

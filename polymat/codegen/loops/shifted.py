@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from polymat.codegen.c.countingloops import between, counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -101,22 +102,16 @@ class _ShiftedRows:
 
     def _row(self, loop: For, requests: Sequence[Stmt]) -> Block | None:
         """A loop over whole vectors, then the last ones; the loop as it was for rows of less than one."""
-        match loop:
-            case For(variable, _, CBinary("<", Id(name), end), Literal("1"), body) if name == variable:
-                high = end
-            case For(variable, _, CBinary("<=", Id(name), end), Literal("1"), body) if name == variable:
-                high = CBinary("+", end, Literal("1"))
-            case _:
-                return None
-        point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct, self.same)
+        if (span := counted_range(loop)) is None:
+            return None
+        point = RowPoint.of(loop.body, loop.variable, self.types, self.scalars, self.distinct, self.same)
         if point is None or not (point.streams or requests or point.changes or not self.shifting):
             return None
         point = point if self.shifting else replace(point, streams=())
         asked = [statement for request in requests for statement in _body(request)]
-        known = (Declare("const ptrdiff_t", LOW, loop.start), Declare("const ptrdiff_t", HIGH, high))
+        known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
         room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        inside = replace(loop, start=Id(LOW), condition=CBinary("<", Id(loop.variable), Id(HIGH)))
-        return Block((*known, If(room, point.vectors(asked), (inside,))))
+        return Block((*known, If(room, point.vectors(asked), (between(loop, Id(LOW), Id(HIGH)),))))
 
 
 def requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
+from polymat.codegen.c.countingloops import counted_range
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -128,11 +129,13 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
 
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
-            case For(
-                variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
-            ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
+            case For(body=(Assign(Id(total), "+=", value),)) if (
+                (span := counted_range(statement)) is not None
+                and total not in names_in([Term(value)])
+                and _gathers(value)
+            ):
                 needs.add(Piece.GATHERED)
-                return _several(statement, start, high, sums, needs, gone)
+                return _several(statement, *span, sums, needs, gone)
             case _:
                 return None
 

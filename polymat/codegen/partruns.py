@@ -18,7 +18,7 @@ from polymat.memo import remembered
 HEAD = 4  # lines of a function around its statements
 A_LINE = 4  # parameters in one
 FEW = 12  # parameters that are handed one by one
-WRITTEN_OUT = 16  # turns of a loop that gcc writes out whole, at most
+PEELED = 16  # turns of a loop that gcc writes out whole, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def is_long(loop: For) -> bool:
     bound = getattr(loop.condition, "right", None)
     if not (isinstance(loop.start, Literal) and isinstance(bound, Literal)):
         return True
-    return int(bound.text) - int(loop.start.text) > WRITTEN_OUT
+    return int(bound.text) - int(loop.start.text) > PEELED
 
 
 def _ending(statement: Stmt, rules: Rules) -> bool | None:

@@ -8,7 +8,6 @@ width is computed without a scalar loop.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypedDict
 
 from polymat.codegen.products.blockends import ends_text
 from polymat.codegen.products.blockresults import lines_requested, requested, results
@@ -19,6 +18,7 @@ from polymat.codegen.products.registerblock import (
     UNUSED,
     WRITTEN_OUT,
     RegisterBlock,
+    WrittenSteps,
     block_text,
     declared,
     has_short_steps,
@@ -42,9 +42,9 @@ from polymat.codegen.products.walkblocks import (
 
 FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin
 AHEAD = ("__builtin_prefetch(next, 0, 2);", "next += pace;")
-_TURNS_AHEAD = ("__builtin_prefetch(next + turn * pace, 0, 2);",)
-_TURNED = (f"next += {WRITTEN_OUT} * pace;",)
-_ROW_AHEAD = ("__builtin_prefetch(next + turn * a_row * (ptrdiff_t)sizeof(*a), 0, 2);",)
+_STEPS_AHEAD = WrittenSteps(
+    WRITTEN_OUT, ("__builtin_prefetch(next + turn * pace, 0, 2);",), (f"next += {WRITTEN_OUT} * pace;",)
+)
 _ROWS_AHEAD = (
     "__builtin_prefetch(next + row, 0, 2);",
     "row += a_row * (ptrdiff_t)sizeof(*a);",
@@ -164,28 +164,15 @@ def _full_block(shape: Shape) -> RegisterBlock:
         loads=loads(shape, _whole(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "1", str(rows), str(vectors * shape.lanes)),
         requests=AHEAD,
-        **_several_ahead(shape),
+        written=_STEPS_AHEAD if has_short_steps(shape) else None,
         stores=results(shape, rows, vectors, masked=False),
         comment=_FULL_COMMENT,
     )
 
 
-class _Several(TypedDict, total=False):
-    """Fields of a register block whose steps are written out."""
-
-    turns: int
-    asked: tuple[str, ...]
-    onward: tuple[str, ...]
-
-
 def _whole(shape: Shape, rows: int, vectors: int) -> list[str]:
     """A row of B of whole vectors, of a block of all rows whose steps may be written out."""
     return whole_vectors(shape, vectors, once=has_short_steps(shape) or rows in FEW_ROWS)
-
-
-def _several_ahead(shape: Shape) -> _Several:
-    """The steps of a block that are written out, each with its request."""
-    return {"turns": WRITTEN_OUT, "asked": _TURNS_AHEAD, "onward": _TURNED} if has_short_steps(shape) else {}
 
 
 def _pointers(shape: Shape, table: str, block: str, parameters: str) -> str:
@@ -199,9 +186,10 @@ def _pointers(shape: Shape, table: str, block: str, parameters: str) -> str:
 def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
     """A block of all rows and whole vectors, on a left operand that is read where it is."""
     s, rows = shape.suffix, shape.rows
-    by_turns = has_short_steps(shape)
+    ahead = "__builtin_prefetch(next + turn * a_row * (ptrdiff_t)sizeof(*a), 0, 2);"
+    written = WrittenSteps(rows, (ahead,), ("next += pace;",)) if has_short_steps(shape) else None
     rows_bytes = f"const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);"
-    before = statements(() if by_turns else (rows_bytes, "ptrdiff_t row = 0;"), 4) + (
+    before = statements((rows_bytes, "ptrdiff_t row = 0;") if written is None else (), 4) + (
         f"    if (to->from != NULL) {{\n        const {shape.ctype} *const from = to->from;\n"
         "        const ptrdiff_t from_row = to->from_row;\n"
         f"{lines_requested(shape, rows, vectors, 'from')}    }}\n"
@@ -213,10 +201,8 @@ def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
         sums=sums(shape, range(rows), vectors),
         loads=loads(shape, _whole(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "a_row", "1", str(vectors * shape.lanes)),
-        requests=() if by_turns else _ROWS_AHEAD,
-        turns=rows if by_turns else 1,
-        asked=_ROW_AHEAD,
-        onward=("next += pace;",),
+        requests=_ROWS_AHEAD if written is None else (),
+        written=written,
         stores=results(shape, rows, vectors, masked=False),
         comment=_PASSING_COMMENT.format(vectors=vectors),
     )
@@ -232,7 +218,7 @@ def _strip_block(shape: Shape, vectors: int) -> RegisterBlock:
         loads=loads(shape, _whole(shape, rows, vectors)),
         steps=steps(shape, rows, vectors, "a_row", "1", str(vectors * shape.lanes)),
         requests=AHEAD,
-        **_several_ahead(shape),
+        written=_STEPS_AHEAD if has_short_steps(shape) else None,
         stores=results(shape, rows, vectors, masked=False),
         comment=_STRIP_COMMENT.format(vectors=vectors),
     )

@@ -20,6 +20,18 @@ WRITTEN_OUT = 4  # steps of such a block
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenSteps:
+    """Steps of a register block that are written out one after the other.
+
+    count: so many.  requests: of each, where `turn` is its number.  onward: what comes behind all of them.
+    """
+
+    count: int
+    requests: tuple[str, ...] = ()
+    onward: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterBlock:
     """A register block.
 
@@ -27,8 +39,8 @@ class RegisterBlock:
     elements are loaded, their products added to the sums, and what is needed later is requested; without
     steps there is no loop.  stores: what becomes of the sums.  before: declarations and requests.  first: a
     loop over a part of the depth, or steps that are written out.  around: how a loop begins that has the one
-    over the depth in it.  turns: steps that are written out one after the other, where there are so many; at
-    each is requested what `asked` says, where `turn` is its number, and after all of them comes `onward`.
+    over the depth in it.  written: steps that are written out, with requests of their own, before the loop
+    over those that are left.
     """
 
     name: str
@@ -41,9 +53,7 @@ class RegisterBlock:
     before: str = ""
     first: str = ""
     around: tuple[str, ...] = ()
-    turns: int = 1
-    asked: tuple[str, ...] = ()
-    onward: tuple[str, ...] = ()
+    written: WrittenSteps | None = None
     comment: str = ""
     linkage: str = "_PM_SHARED"
 
@@ -68,24 +78,24 @@ def _depth(block: RegisterBlock) -> str:
     if not block.steps:
         return ""
     body = statements((*block.loads, *block.steps, *block.requests), 8)
-    begin = "ptrdiff_t k = 0" if block.turns == 1 else ""
+    begin = "ptrdiff_t k = 0" if block.written is None else ""
     loop = f"#pragma GCC unroll 1\n    for ({begin}; k < depth; k++) {{\n{body}    }}\n"
-    if block.turns > 1:
-        loop = _written_out(block) + loop
+    if block.written is not None:
+        loop = _written_out(block, block.written) + loop
     if not block.around:
         return loop
     inner = indent(loop, "    ", lambda line: not line.startswith("#"))
     return f"{statements(block.around, 4)}{inner}    }}\n"
 
 
-def _written_out(block: RegisterBlock) -> str:
+def _written_out(block: RegisterBlock, written: WrittenSteps) -> str:
     """The loop over as many steps at a time as are written out."""
-    body, turns = statements((*block.loads, *block.steps, *block.asked), 12), block.turns
+    body, count = statements((*block.loads, *block.steps, *written.requests), 12), written.count
     return (
         "    ptrdiff_t k = 0;\n"
-        f"#pragma GCC unroll 1\n    for (; k + {turns} <= depth; k += {turns}) {{\n"
-        f"#pragma GCC unroll {turns}\n        for (int turn = 0; turn < {turns}; turn++) {{\n"
-        f"{body}        }}\n{statements(block.onward, 8)}    }}\n"
+        f"#pragma GCC unroll 1\n    for (; k + {count} <= depth; k += {count}) {{\n"
+        f"#pragma GCC unroll {count}\n        for (int turn = 0; turn < {count}; turn++) {{\n"
+        f"{body}        }}\n{statements(written.onward, 8)}    }}\n"
     )
 
 

@@ -8,6 +8,7 @@ from polymat.codegen.products.registerblock import (
     UNUSED,
     WRITTEN_OUT,
     RegisterBlock,
+    WrittenSteps,
     has_short_steps,
     loads,
     mask,
@@ -70,17 +71,19 @@ def whole_walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
         around=_SEGMENTS,
         loads=loads(shape, whole_vectors(shape, vectors, once=True)),
         steps=steps(shape, rows, vectors, "a_row", "1", "b_step"),
-        turns=WRITTEN_OUT,
+        written=WrittenSteps(WRITTEN_OUT),
         stores=results(shape, rows, vectors, masked=False),
         comment=_WHOLE_COMMENT,
     )
 
 
 def _before(shape: Shape, rows: int, vectors: int) -> str:
+    """What a walk begins with: where its first segment is, and requests for its part of the result."""
     return f"    const {shape.ctype} *const first = a;\n" + requested(shape, rows, vectors)
 
 
 def _calls_whole(shape: Shape, rows: int, vectors: int) -> str:
+    """The call of the block of whole vectors, where the last one is whole."""
     name = f"_pm_whole_walk_{shape.suffix}_{rows}x{vectors}"
     given = "segments, at, depth, a, a_row, b, b_step, scale, beta, to"
     return f"    if (last == {shape.lanes}) {{\n        {name}({given});\n        return;\n    }}\n"

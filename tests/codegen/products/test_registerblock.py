@@ -6,6 +6,7 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.microkernel import full_block
 from polymat.codegen.products.registerblock import (
     RegisterBlock,
+    WrittenSteps,
     block_text,
     declared,
     loads,
@@ -69,9 +70,8 @@ def test_a_loop_around_the_depth_is_closed() -> None:
 
 
 def test_steps_that_are_written_out_come_before_those_left_over() -> None:
-    several = replace(
-        BLOCK, turns=3, asked=("__builtin_prefetch(next + turn, 0, 2);",), onward=("next += 3;",)
-    )
+    ahead = WrittenSteps(3, requests=("__builtin_prefetch(next + turn, 0, 2);",), onward=("next += 3;",))
+    several = replace(BLOCK, written=ahead)
     lines = block_text(several).splitlines()
     begin = lines.index("    ptrdiff_t k = 0;")
     assert lines[begin + 1 : begin + 5] == [

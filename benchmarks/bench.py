@@ -27,6 +27,7 @@ from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.selection import ALL, Selection, SelectionError, installed_here, select
 from benchmarks.slower import compare_lines
+from polymat.errors import counted
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.target import UsageError
@@ -151,9 +152,7 @@ def finish(
             for case in selection.cases(section):
                 key = section.name, case.name, threads
                 if record.entry(key) is None and time.monotonic() < until:
-                    progress(
-                        f"{clock.text} {section.name}: {case.name}, {threads} thread{'s' * (threads > 1)} "
-                    )
+                    progress(f"{clock.text} {section.name}: {case.name}, {counted(threads, 'thread')} ")
                     row = run_case(case, crew, threads, _seconds(selection), section.patience)
                     record = record.with_entry(section, Entry.of(section.name, row, machine))
                     keep_record(path, record)
@@ -201,6 +200,6 @@ def lines_of(record: Record, plan: Plan) -> Iterator[str]:
         rows = [
             row for row in rows_of(record, section.name, threads) if (section.name, row.case, threads) in keys
         ]
-        yield from ("", f"## {section.title}, {threads} thread{'s' * (threads > 1)}", "")
+        yield from ("", f"## {section.title}, {counted(threads, 'thread')}", "")
         yield from table(rows, section.rivals, told=section.told)
         yield from ("", *remarks(rows, section.rivals))

@@ -22,6 +22,7 @@ from benchmarks.peers.table import polymat_peer
 from benchmarks.report import geometric_mean, show_seconds
 from benchmarks.section import SUBJECTS, Section
 from benchmarks.sections import SECTIONS
+from polymat.errors import counted
 
 HERE, THERE = "here", "there"
 SLOWER = 0.95
@@ -61,7 +62,7 @@ def compare(section: Section, threads: int, checkout: Path, *, quick: bool, only
         for case in section.cases(quick):
             if only not in case.name:
                 continue
-            progress(f"{section.name}, {threads} thread{'s' * (threads > 1)}: {case.name:28}")
+            progress(f"{section.name}, {counted(threads, 'thread')}: {case.name:28}")
             row = run_case(case, crew, threads, QUICK_SECONDS if quick else SECONDS)
             if HERE in row.timings and THERE in row.timings:
                 yield Both.of(case.name, row.timings[HERE], row.timings[THERE])

@@ -21,6 +21,7 @@ from benchmarks.harness import (
 )
 from benchmarks.section import SUBJECTS, Section
 from benchmarks.task import Ready
+from polymat.errors import counted
 from polymat.machine.calibrate import Stream
 
 SECONDS, QUICK_SECONDS = 3.0, 1.0  # that the rounds of one case may take; with --quick
@@ -109,7 +110,7 @@ def run_section(
         for case in section.cases(quick):
             if only not in case.name:
                 continue
-            progress(f"{section.name}, {threads} thread{'s' * (threads > 1)}: {case.name:28}")
+            progress(f"{section.name}, {counted(threads, 'thread')}: {case.name:28}")
             yield run_case(case, crew, threads, seconds, section.patience)
 
 

@@ -23,6 +23,7 @@ from benchmarks.records import Entry, Heading, Record, keep_record, roofs
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.sections import SECTIONS
+from polymat.errors import counted
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
 
@@ -55,7 +56,7 @@ def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bo
         entries = tuple(Entry.of(section.name, row, machine) for row in found)
         rows = [entry.row for entry in entries]
         text += [
-            f"### {count} thread{'s' * (count > 1)}",
+            f"### {counted(count, 'thread')}",
             "",
             *table(rows, section.rivals, told=section.told),
             "",

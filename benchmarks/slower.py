@@ -17,6 +17,7 @@ from benchmarks.harness import Timing
 from benchmarks.peers.table import is_own
 from benchmarks.records import Entry, Heading, Key, Record
 from benchmarks.report import geometric_mean, show_seconds
+from polymat.errors import counted
 
 LEAST_CHANGE = 1.1  # times as long: what is less is not told
 SPREADS = 2.0  # of the medians of both runs, that a change has to exceed
@@ -186,7 +187,7 @@ def _conditions(before: Record, after: Record) -> Iterator[str]:
 
 def _line(each: Change) -> str:
     section, case, threads = each.key
-    where = f"{section}: {case}, {each.subject}, {threads} thread{'s' * (threads > 1)}"
+    where = f"{section}: {case}, {each.subject}, {counted(threads, 'thread')}"
     surest = each.least if each.is_slower else each.most
     peers = "" if each.drift == 1.0 else f" where peers take {each.drift:.2f} times"
     return (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polymat.audit.audited import Audited, TimedPlan
+from polymat.errors import counted
 
 CLOCK_SECONDS = 3e-7  # groups that take less: a tenth of it is the clock's
 
@@ -32,7 +33,7 @@ class Line:
     @property
     def conditions(self) -> str:
         """Threads and arrays in words."""
-        return f"{self.threads} thread{'s' * (self.threads > 1)}, arrays {self.lying}"
+        return f"{counted(self.threads, 'thread')}, arrays {self.lying}"
 
     @property
     def is_bad(self) -> bool:
@@ -45,7 +46,7 @@ class Line:
         return (group for group in self.groups if group.choice.measured >= CLOCK_SECONDS)
 
 
-def counted(lines: Sequence[Line]) -> list[Audited]:
+def long_enough(lines: Sequence[Line]) -> list[Audited]:
     """The groups of all audits that take long enough for the clock."""
     return [group for line in lines for group in line.measured]
 

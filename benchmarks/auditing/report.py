@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.auditing.lines import CLOCK_SECONDS, Line, counted
+from benchmarks.auditing.lines import CLOCK_SECONDS, Line, long_enough
 from benchmarks.auditing.scatter import Points, scatter
 from polymat.audit.audited import NEAR_LOSS, NEAR_PREDICTION, Audited, TimedPlan, seconds_text, summary_line
 
@@ -21,16 +21,16 @@ def report(lines: Sequence[Line]) -> Iterator[str]:
         yield from ("", "## Wrong", "", *bad)
     yield from ("", "## Summary", "")
     for conditions in dict.fromkeys(line.conditions for line in lines):
-        groups = counted([line for line in lines if line.conditions == conditions])
+        groups = long_enough([line for line in lines if line.conditions == conditions])
         yield f"- {conditions}: {summary_line(groups)}"
-    short = sum(len(line.groups) for line in lines) - len(counted(lines))
-    yield f"- all: {summary_line(counted(lines))}"
+    short = sum(len(line.groups) for line in lines) - len(long_enough(lines))
+    yield f"- all: {summary_line(long_enough(lines))}"
     yield f"- not counted: {short} groups of less than {seconds_text(CLOCK_SECONDS)}"
 
 
 def picture(lines: Sequence[Line], machine: str) -> str:
     """Predicted over measured seconds of all plans, as SVG."""
-    groups = counted(lines)
+    groups = long_enough(lines)
     others = [(plan.measured, plan.predicted) for group in groups for plan in group.right]
     chosen = [(group.choice.measured, group.choice.predicted) for group in groups]
     return scatter(

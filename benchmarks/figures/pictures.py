@@ -11,6 +11,7 @@ from benchmarks.figures.tables import threads_of
 from benchmarks.measure import Row
 from benchmarks.records import Record, rows_of
 from benchmarks.report import geometric_mean, ratios, show_seconds
+from polymat.errors import counted
 
 WIDTH = 8.0  # inches
 MOST_BARS = 80  # of a picture: with more, the means of groups are shown
@@ -203,7 +204,7 @@ def _draw_predictions(axes: Any, found: dict[int, list[tuple[float, float]]]) ->
             markersize=4,
             markerfacecolor="white" if number else "0.3",
             markeredgecolor="black",
-            label=f"{threads} thread{'s' * (threads > 1)}: {near} of {len(pairs)} within {NEAR}",
+            label=f"{counted(threads, 'thread')}: {near} of {len(pairs)} within {NEAR}",
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -226,7 +227,7 @@ def roofline(record: Record, threads: int) -> str | None:
     if roof is None or not rows:
         return None
     titles = "; ".join(heading.title for heading in record.headings.values())
-    title = f"{titles}, {threads} thread{'s' * (threads > 1)}\n{_conditions(record)}"
+    title = f"{titles}, {counted(threads, 'thread')}\n{_conditions(record)}"
     return svg(_draw_roofline, roof, rows, height=4.6, title=title)
 
 
@@ -286,7 +287,7 @@ def _few_ticks(axis: Any, *, all_powers: bool = True) -> None:
 
 
 def _title(record: Record, section: str, threads: int) -> str:
-    return f"{record.headings[section].title}, {threads} thread{'s' * (threads > 1)}\n{_conditions(record)}"
+    return f"{record.headings[section].title}, {counted(threads, 'thread')}\n{_conditions(record)}"
 
 
 def _conditions(record: Record) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks import audit, run
-from benchmarks.auditing.lines import Line, as_json, counted, from_json
+from benchmarks.auditing.lines import Line, as_json, from_json, long_enough
 from benchmarks.auditing.report import report
 from benchmarks.auditing.scatter import MARGIN, SIDE, Points, scatter, seconds_text
 from benchmarks.auditing.suite import suite
@@ -56,7 +56,7 @@ def test_the_report_begins_with_the_worst() -> None:
         "\n- all: WRONG: 1; within 10 %: 1 of 2; worst loss: 2.00; predicted within 1.5: 1 of 3"
         "\n- not counted: 1 groups of less than 300 ns"
     ) in text
-    assert len(counted(LINES)) == 2
+    assert len(long_enough(LINES)) == 2
 
 
 def test_points_lie_where_their_values_are() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from polymat.codegen.c.ctree import CBinary, CExpr, For, Id, Literal
+from polymat.codegen.c.ctree import Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
+
+LOW, HIGH = "_pm_low", "_pm_high"  # the first index of a loop, and the one after the last
+Span: TypeAlias = tuple[CExpr, CExpr]
 
 
-def counted_range(loop: For) -> tuple[CExpr, CExpr] | None:
+def counted_range(loop: For) -> Span | None:
     """The first index of a loop that counts up one by one, and the one after the last; None of others."""
     match loop:
         case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if name == variable:
@@ -23,3 +28,19 @@ def between(loop: For, start: CExpr, end: CExpr) -> For:
     after:   for (i = start; i < end; i += step) body
     """
     return replace(loop, start=start, condition=CBinary("<", Id(loop.variable), end))
+
+
+def known_ends(span: Span) -> tuple[Declare, Declare]:
+    """The ends of a loop by name: `LOW` and `HIGH`."""
+    return Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1])
+
+
+def where_long(loop: For, span: Span, least: CExpr, then: Sequence[Stmt]) -> Block:
+    """What is done of a loop where it has so many points at least; the loop itself where it has fewer.
+
+    before:  for (i = first; i < end; i++) body
+    after:   low = first, high = end;  if (high - low >= least) then  else for (i = low; i < high; i++) body
+    """
+    low, high = Id(LOW), Id(HIGH)
+    long = CBinary(">=", CBinary("-", high, low), least)
+    return Block((*known_ends(span), If(long, tuple(then), (between(loop, low, high),))))

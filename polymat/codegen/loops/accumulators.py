@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import between, counted_range
+from polymat.codegen.c.countingloops import HIGH, LOW, between, counted_range, known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -38,7 +38,7 @@ LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000
 SIZES = {ctype: ELEMENT_BYTES[suffix] for suffix, ctype in C_TYPES.items()}
 # Functions of which C compilers make vector instructions.
 VECTORISED = frozenset({"__builtin_fabs", "__builtin_fabsf"})
-LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"
+BEHIND = "_pm_behind"
 ROW, ROW_BEGIN, PLACE = "_pm_row", "_pm_row_begin", "_pm_place_in_row"
 
 
@@ -89,8 +89,7 @@ def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
     behind = CBinary("+", Id(LOW), Ternary(is_long, whole, Literal("0")))
     return Block(
         (
-            Declare("const ptrdiff_t", LOW, start),
-            Declare("const ptrdiff_t", HIGH, high),
+            *known_ends((start, high)),
             Declare("const ptrdiff_t", BEHIND, behind),
             If(CBinary("<", Id(LOW), Id(BEHIND)), _rows(loop, types[total], count, total, value)),
             between(loop, Id(BEHIND), Id(HIGH)),

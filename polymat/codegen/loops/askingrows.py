@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polymat.codegen.c.countingloops import between
+from polymat.codegen.c.countingloops import HIGH, LOW, between, known_ends
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -22,7 +22,7 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.requests import Requests
 from polymat.codegen.memory.storage import LINE_BYTES
 
-LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"
+BEHIND = "_pm_behind"
 STRIP = "_pm_strip"  # where a line's worth of a row begins
 
 
@@ -54,8 +54,7 @@ def _asking(loop: For, requests: Requests, element_bytes: int) -> Block | None:
 
     return Block(
         (
-            Declare("const ptrdiff_t", LOW, span[0]),
-            Declare("const ptrdiff_t", HIGH, span[1]),
+            *known_ends(span),
             Declare("const ptrdiff_t", BEHIND, CBinary("+", low, whole)),
             *row.loops(strips),
             between(loop, behind, high),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import between
+from polymat.codegen.c.countingloops import HIGH, LOW, where_long
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -24,7 +24,6 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     For,
     Id,
-    If,
     Literal,
     Stmt,
     Subscript,
@@ -39,7 +38,7 @@ from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW
+from polymat.codegen.loops.lanesums import BEHIND, LANES
 from polymat.codegen.loops.rowvectors import RowVectors
 from polymat.dataclass import dataclass
 
@@ -115,10 +114,8 @@ class _Extremes:
 
     def block(self, loop: For, span: tuple[CExpr, CExpr]) -> Stmt:
         """Whole vectors, those that are left, and the lanes; the loop as it was for less than one vector."""
-        known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
-        room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        return Block((*known, If(room, (*same, *self._vectors()), (between(loop, Id(LOW), Id(HIGH)),))))
+        return where_long(loop, span, self.types.lanes_text, (*same, *self._vectors()))
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)

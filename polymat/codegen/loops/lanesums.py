@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.c.countingloops import between
+from polymat.codegen.c.countingloops import HIGH, LOW, where_long
 from polymat.codegen.c.ctree import (
     Assign,
-    Block,
     Braces,
     CBinary,
     CCall,
@@ -34,7 +33,7 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.requests import Requests
 from polymat.dataclass import dataclass
 
-LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"  # of a row; behind its whole vectors
+BEHIND = "_pm_behind"  # the whole vectors of a row
 LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums
 TOGETHER = 4  # sums whose lanes are added up together
 LEAST_LANES = 4  # of a vector that is worth it
@@ -95,14 +94,11 @@ class _Sums:
         """Whole vectors, the last one, and the sums; the loop as it was for rows of less than one vector."""
         if (span := straight_range(loop)) is None:
             return None
-        low, high = Id(LOW), Id(HIGH)
-        length = CBinary("-", high, low)
-        inside = between(loop, low, high)
-        known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
-        room = CBinary(">=", length, self.types.lanes_text)
-        return Block((*known, If(room, (*self._vectors(loop.variable, length), *self._totals()), (inside,))))
+        vectors = (*self._vectors(loop.variable), *self._totals())
+        return where_long(loop, span, self.types.lanes_text, vectors)
 
-    def _vectors(self, variable: str, length: CExpr) -> Iterator[Stmt]:
+    def _vectors(self, variable: str) -> Iterator[Stmt]:
+        length = CBinary("-", Id(HIGH), Id(LOW))
         lanes, high, behind = self.types.lanes_text, Id(HIGH), Id(BEHIND)
         for k in range(len(self.names)):
             yield Declare(self.types.vector, f"{LANES}_{k}", Braces((Literal("0"),)))

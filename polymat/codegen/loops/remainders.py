@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import gcd, lcm
 
-from polymat.codegen.c.countingloops import between
+from polymat.codegen.c.countingloops import HIGH, LOW, between, known_ends
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -34,7 +34,6 @@ from polymat.dataclass import dataclass
 
 LONGEST = 8  # points of a block; more of them do not fit the registers
 BLOCK, FIRST, BEHIND = "_pm_block", "_pm_blocks_begin", "_pm_blocks_end"
-LOW, HIGH = "_pm_low", "_pm_high"
 
 
 def split_by_remainder(statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -62,8 +61,7 @@ def _split(loop: For) -> Block | None:
     begin = CCall(DIVISION, (CBinary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
     end = CCall(MAX_I64.function, (Id(FIRST), CCall(DIVISION, (Id(HIGH), Literal(str(count))))))
     known = (
-        Declare("const ptrdiff_t", LOW, start),
-        Declare("const ptrdiff_t", HIGH, high),
+        *known_ends((start, high)),
         Declare("const ptrdiff_t", FIRST, begin),
         Declare("const ptrdiff_t", BEHIND, end),
     )

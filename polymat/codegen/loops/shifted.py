@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from polymat.codegen.c.countingloops import between, counted_range
+from polymat.codegen.c.countingloops import HIGH, LOW, counted_range, where_long
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -36,7 +36,6 @@ from polymat.codegen.c.vectorloops import Vectors
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 from polymat.dataclass import dataclass
 
-LOW, HIGH = "_pm_low", "_pm_high"  # where a row begins and ends
 REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that
 LINE = "_pm_line"  # where the first line of memory of a row begins
 NOW, NEXT = "_pm_now", "_pm_next"  # with a number: a vector of a row, and the one behind it
@@ -109,9 +108,7 @@ class _ShiftedRows:
             return None
         point = point if self.shifting else replace(point, streams=())
         asked = [statement for request in requests for statement in _body(request)]
-        known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
-        room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        return Block((*known, If(room, point.vectors(asked), (between(loop, Id(LOW), Id(HIGH)),))))
+        return where_long(loop, span, self.types.lanes_text, point.vectors(asked))
 
 
 def requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:

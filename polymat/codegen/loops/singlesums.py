@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial, reduce
 
+from polymat.codegen.c.countingloops import HIGH, LOW, known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -39,7 +40,7 @@ from polymat.codegen.c.shorthand import request
 from polymat.codegen.c.vectortypes import Parts
 from polymat.codegen.loops.accumulators import ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW, added, sums_of
+from polymat.codegen.loops.lanesums import BEHIND, LANES, added, sums_of
 from polymat.codegen.loops.stepreads import StepReads
 from polymat.codegen.memory.storage import LINE_BYTES
 from polymat.dataclass import dataclass
@@ -137,7 +138,7 @@ class _Single:
 
     def _ends(self, first: CExpr, end: CExpr) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
         """Where the vectors begin and end, and what adds the newest terms behind them, the last one last."""
-        low, high = Declare("const ptrdiff_t", LOW, first), Declare("const ptrdiff_t", HIGH, end)
+        low, high = known_ends((first, end))
         if not self.steps.newest:
             return (low, high), ()
         late = self.steps.newest == "high"

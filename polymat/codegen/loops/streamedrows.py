@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from polymat.codegen.c.countingloops import known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     CBinary,
@@ -27,7 +28,7 @@ from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.codegen.loops.shifted import HIGH, LOW, RowPoint
+from polymat.codegen.loops.shifted import RowPoint
 from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.memory.storage import Buffer
 from polymat.lang.affine import Affine
@@ -105,10 +106,9 @@ def _past_caches(
     lines = None if point is None else point.lines()
     if lines is None:
         return None
-    known = (Declare("const ptrdiff_t", LOW, bounds[0]), Declare("const ptrdiff_t", HIGH, bounds[1]))
     once = tuple(Declare(f"const {types.ctype}", local.name, read) for read, local in fixed.items())
     long = CBinary(">=", CBinary("-", bounds[1], bounds[0]), Literal(str(WORTH * types.lanes)))
-    return If(CBinary("&&", Id(PAST), long), (*known, *once, *lines), (loop,))
+    return If(CBinary("&&", Id(PAST), long), (*known_ends(bounds), *once, *lines), (loop,))
 
 
 def _fixed(loop: For, arrays: Collection[str]) -> dict[Subscript, Id]:

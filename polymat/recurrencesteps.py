@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 
 from polymat.codegen.planes import planes_in_place
-from polymat.decide.opensteps import CALLED, StepsAsked
+from polymat.decide.opensteps import StepsAsked
 from polymat.decide.pointwisesteps import seconds_by_points, with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
 from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
@@ -17,6 +17,7 @@ from polymat.graph.lonepoints import point_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
+from polymat.model.stepcalls import STEP_SECONDS
 from polymat.plan.schedule import Schedule
 from polymat.rewrite.sliced import Predict, Prices, in_slices
 from polymat.rewrite.stepproducts import StepProducts
@@ -44,7 +45,8 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         sizes, seconds = assumed_sizes(stepwise.whole, asked.estimates), 0.0
         for section in stepwise.sections:
             once = predict(section.level) if isinstance(section.level, Pipeline) else inf
-            seconds += once if section.steps is None else len(section.steps.numbers(sizes)) * (once + CALLED)
+            steps = section.steps
+            seconds += once if steps is None else len(steps.numbers(sizes)) * (once + STEP_SECONDS)
         return seconds
 
     skipped, follow = asked.options.skip, None if "skews" in asked.options.skip else following
@@ -63,11 +65,12 @@ def _by_points(level: Pipeline | Stepwise[Pipeline], job: Job) -> float:
         count = 1 if steps is None else len(steps.numbers(sizes))
         kept = inline(part, job) if isinstance(part, Pipeline) else part
         if steps is None or isinstance(kept, Stepwise) or point_steps(section, kept, level) is None:
-            seconds += count * (CALLED + _by_points(kept, job))
+            seconds += count * (STEP_SECONDS + _by_points(kept, job))
             continue
         here = {**sizes, steps.name: 0}
         schedule = job.decider(kept).schedule(separate(kept))
-        seconds += CALLED + seconds_by_points(schedule, asked.machine, here, max(count, 1), job.threads)
+        together = seconds_by_points(schedule, asked.machine, here, max(count, 1), job.threads)
+        seconds += STEP_SECONDS + together
     return seconds
 
 

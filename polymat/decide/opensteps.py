@@ -16,8 +16,6 @@ from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 
-CALLED = 5e-8  # seconds of a step beside its loops: a call within the library
-
 
 @dataclass(frozen=True, slots=True)
 class StepsAsked:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from polymat.decide.followprices import FollowedCosts, telling_of_following
-from polymat.decide.opensteps import CALLED, StepsAsked
+from polymat.decide.opensteps import StepsAsked
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
+from polymat.model.stepcalls import STEP_SECONDS
 from polymat.model.team import sharing_seconds
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.cost import PlanCost, plan_cost
@@ -62,7 +63,7 @@ def _one_by_one(schedule: Schedule, machine: Machine, sizes: Mapping[str, int], 
     pipeline = schedule.grouping.pipeline
     home = Home.of(pipeline, machine, sizes)
     costs = (plan_cost(pipeline, plan, machine, sizes, threads, home) for plan in schedule.plans)
-    return CALLED + sum(cost.seconds for cost in costs)
+    return STEP_SECONDS + sum(cost.seconds for cost in costs)
 
 
 def _costs(

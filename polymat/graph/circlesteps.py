@@ -54,6 +54,15 @@ class CircleSteps:
         return Affine.name(self.name)
 
 
+def recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
+    """The circles of a pipeline, and the functions over several dimensions that read themselves alone."""
+    for stage in pipeline.stages:
+        if stage.circle and stage.name == stage.circle[0]:
+            yield stage.circle
+        elif not stage.circle and stage.reads_itself and len(stage.dims) > 1:
+            yield (stage.name,)
+
+
 @remembered
 def circle_steps(pipeline: Pipeline, names: tuple[str, ...]) -> CircleSteps | None:
     """How a circle of a pipeline runs step by step; None where no choice of dimensions allows it."""

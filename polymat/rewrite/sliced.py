@@ -6,19 +6,20 @@ slice by itself stays in a cache of a core, may become products of its own, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import inf, prod
 from types import MappingProxyType
 
 from polymat.errors import LangError
-from polymat.graph.circlesteps import SliceGroup
+from polymat.graph.circlesteps import SliceGroup, recurrences
 from polymat.graph.lonepoints import takes_steps_by_points
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.slices import slices_of
 from polymat.graph.stepwise import Stepwise
 from polymat.machine.model import MEMORY, Machine
+from polymat.model.stepcalls import CUT_STEP_SECONDS
 from polymat.model.team import sharing_seconds
 from polymat.options import Options
 
@@ -26,7 +27,6 @@ Predict = Callable[[Pipeline], float]
 """The predicted seconds of a pipeline without circles, on as many threads as it has."""
 
 CLEARLY = 0.8  # of the time of steps that go through all slices: slices have to be so much quicker
-CALL_SECONDS = 2e-7  # of a step by itself: to say where its arrays are, to take memory, to choose its loops
 
 
 def in_slices(
@@ -47,7 +47,7 @@ def in_slices(
     after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own
     """
     changed, tried = pipeline, set[SliceGroup]()
-    for names in _recurrences(pipeline):
+    for names in recurrences(pipeline):
         taken = {*changed.followed, *(name for group in changed.sliced for name, _ in group)}
         alone = points and looped.keys().isdisjoint(names) and takes_steps_by_points(changed, names)
         if not alone and not taken & {*names}:
@@ -61,15 +61,6 @@ def in_slices(
 def _is_free(pipeline: Pipeline, group: SliceGroup, looped: Mapping[str, Collection[str]]) -> bool:
     """Whether no stage has loops of the user's along the dimension that would be cut into slices."""
     return not any(pipeline.stage(name).dims[place] in looped.get(name, ()) for name, place in group)
-
-
-def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
-    """The circles of a pipeline, and the functions that read themselves alone."""
-    for stage in pipeline.stages:
-        if stage.circle and stage.name == stage.circle[0]:
-            yield stage.circle
-        elif not stage.circle and stage.reads_itself and len(stage.dims) > 1:
-            yield (stage.name,)
 
 
 def _quickest(
@@ -123,7 +114,7 @@ class Prices:
             times = len(numbers)
             middle = {**sizes, **section.steps.at((numbers.start + numbers.stop - 1) // 2, sizes)}
             shared = section.independent and self.threads > 1 and times > 1
-            one = CALL_SECONDS + self.of(section.level, middle, self.alone if shared else predict)
+            one = CUT_STEP_SECONDS + self.of(section.level, middle, self.alone if shared else predict)
             if shared:
                 rounds = self._rounds(times, section.level, middle)
                 total += sharing_seconds(self.machine) + rounds * one

@@ -8,7 +8,7 @@ from math import inf
 
 from polymat.dataclass import dataclass
 from polymat.graph.banded import bandable
-from polymat.graph.circlesteps import CircleSteps, circle_steps
+from polymat.graph.circlesteps import CircleSteps, circle_steps, recurrences
 from polymat.graph.elimination import find_elimination
 from polymat.graph.followers import with_followers
 from polymat.graph.lonepoints import takes_steps_by_points
@@ -139,12 +139,11 @@ class StepWays:
 
 
 def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
-    """The circles of a pipeline, and the functions that read themselves alone."""
-    for stage in pipeline.stages:
-        if stage.circle and stage.name == stage.circle[0]:
-            yield stage.circle
-        elif not stage.circle and stage.reads_itself and not stage.is_reduction and len(stage.dims) > 1:
-            yield (stage.name,)
+    """The recurrences of a pipeline, but for sums that read themselves alone."""
+    for names in recurrences(pipeline):
+        first = pipeline.stage(names[0])
+        if first.circle or not first.is_reduction:
+            yield names
 
 
 def _has_loops_of_steps(steps: CircleSteps, looped: Mapping[str, Collection[str]]) -> bool:

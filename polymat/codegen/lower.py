@@ -276,7 +276,7 @@ def _truncates(stage: Stage) -> bool:
             return True
         for node in walk(expr):
             found = [each for each in children(node) if _is_truncation(each)]
-            if found and not (isinstance(node, Binary) and node.op == "max" and _some_bound(node)):
+            if found and not _is_never_negative(node):
                 return True
     return False
 
@@ -286,9 +286,10 @@ def _is_truncation(node: Expr) -> bool:
     return isinstance(node, CastExpr) and node.dtype.kind in "iu" and node.operand.dtype.kind == "f"
 
 
-def _some_bound(node: Binary) -> bool:
-    """Whether one operand is a constant of at least 0."""
-    return any(isinstance(each, Const) and each.value.real >= 0 for each in (node.left, node.right))
+def _is_never_negative(node: Expr) -> bool:
+    """Whether a node is a maximum with a constant of at least 0."""
+    bounds = (node.left, node.right) if isinstance(node, Binary) and node.op == "max" else ()
+    return any(isinstance(each, Const) and each.value.real >= 0 for each in bounds)
 
 
 def _computes_integers(stage: Stage) -> bool:

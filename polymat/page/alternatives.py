@@ -57,8 +57,12 @@ def alternatives(
 def _beside(words: str, one: float, chosen: float) -> Alternative:
     """A way that takes so many seconds."""
     times = one / chosen if chosen > 0.0 else 1.0
-    told = _compared(times) if times > MOST_TIMES else f"{seconds_text(one)}, {_compared(times)}"
-    return Alternative(words, told, times)
+    return Alternative(words, _told(f"{seconds_text(one)}, ", times), times)
+
+
+def _told(seconds: str, times: float) -> str:
+    """How a way compares, behind its seconds: but for one that takes very much longer, whatever they are."""
+    return _compared(times) if times > MOST_TIMES else seconds + _compared(times)
 
 
 def _compared(times: float) -> str:
@@ -120,5 +124,4 @@ def _together(
     now = sum(considered[groups[number - 1]].cost for number in inside if groups[number - 1] in considered)
     times = item.cost / now if now > 0.0 else 1.0
     together = f"{seconds_text(item.cost)} for all of them, not {seconds_text(now)}: "
-    told = _compared(times) if times > MOST_TIMES else together + _compared(times)
-    return Alternative(words, told, times)
+    return Alternative(words, _told(together, times), times)

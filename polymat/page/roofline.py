@@ -12,6 +12,7 @@ from polymat.page.markup import element, number, text
 WIDTH, HEIGHT = 340.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 12.0, 14.0, 40.0
 NAMED = 12.5  # pixels across a slope that its name takes
+ABOVE, UNDER = -5.0, 13.0  # pixels below a slope: the name above it, and the one under it
 MANY_DECADES = 2.5  # upwards, from which on powers of ten alone have figures
 LEAST, MOST = -4, 8  # the operations a byte that are shown in any case, as powers of two
 
@@ -108,16 +109,16 @@ def _rates(axes: _Axes) -> Iterator[float]:
 
 def _sides(roofs: Sequence[Roof], axes: _Axes) -> dict[str, float]:
     """How far below its slope the name of a level stands: above it, or else under it, where there is room."""
-    across = cos(radians(_tilt(axes))) * (axes.y(0) - axes.y(1))
+    across = cos(radians(_tilt(axes))) * (axes.y(0) - axes.y(1))  # pixels between slopes, one twice another
     falling = sorted(roofs, key=lambda roof: roof.bandwidth, reverse=True)
     powers = [log2(roof.bandwidth) for roof in falling]
-    found, free = {}, inf
+    found, free = {}, inf  # pixels above a slope that no name has
     for roof, power, slower in zip(falling, powers, [*powers[1:], axes.low - axes.left], strict=True):
         room = (power - slower) * across
         if free >= NAMED:
-            found[roof.level] = -5.0
+            found[roof.level] = ABOVE
         elif room >= 2 * NAMED:
-            found[roof.level], room = 13.0, room - NAMED
+            found[roof.level], room = UNDER, room - NAMED
         free = room
     return found
 

@@ -64,12 +64,10 @@ def shareable(of: Modelled, threads: int) -> list[str]:
 
 def _solved(of: Modelled) -> _Solved:
     """The best of all register blocks and copies."""
-    tried = [
-        (seconds, copied, shape, block)
-        for copied in product((False, True), repeat=2)
-        for shape, found in (quickest_shape(of, sum_shape(of, copied)),)
-        for seconds, block in found
-    ]
+    tried = list[tuple[float, tuple[bool, ...], SumShape, RegisterShape]]()
+    for copied in product((False, True), repeat=2):
+        shape, blocks = quickest_shape(of, sum_shape(of, copied))
+        tried += [(seconds, copied, shape, block) for seconds, block in blocks]
     best: _Solved | None = None
     quickest = sorted(tried, key=lambda each: each[0])
     for seconds, copied, shape, block in quickest[: MOST_TRIED // (SHARED_DIMS if of.shared else 1)]:

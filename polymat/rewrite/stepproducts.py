@@ -42,9 +42,8 @@ class StepProducts:
         sections, notes = list[StepSection[Pipeline]](), list[str]()
         for section in stepwise.sections:
             if isinstance(section.level, Stepwise):
-                inner = (replace(self, seconds=self.alone) if section.independent else self).decided(
-                    section.level
-                )
+                within = replace(self, seconds=self.alone) if section.independent else self
+                inner = within.decided(section.level)
                 sections.append(section if inner is section.level else replace(section, level=inner))
                 continue
             made = self._blocked(section, stepwise, held)

@@ -33,7 +33,7 @@ LARGE = {T: 60, N: 160, M: 160}
 
 
 def row(*body: Stmt) -> For:
-    """A line: z[j * n + k] = x[j * n + k] * x[(j + 1) * n + k], of a local."""
+    """The loop along a line."""
     return For("k", Literal("0"), CBinary("<", Id("k"), Id("n")), Literal("1"), body, (VECTORS,))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import takewhile
 from math import prod
 
@@ -56,10 +56,14 @@ def sum_operations(stage: Stage, estimates: Mapping[str, int], order: tuple[str,
         box = zip(item.dims, item.box, strict=True)
         lengths = {dim: extent(high - low + 1, estimates) for dim, (low, high) in box}
         for operations, names in _operations_by_dims(item.expr):
-            beside = takewhile(lambda dim, names=names: dim not in names, reversed(order))  # type: ignore[misc]
-            often = prod(max(lengths.get(dim, 1.0), 1.0) for dim in beside)
-            total -= count * operations * (1.0 - 1.0 / often)
+            total -= count * operations * (1.0 - 1.0 / _points_beside(names, order, lengths))
     return total
+
+
+def _points_beside(names: Set[str], order: tuple[str, ...], lengths: Mapping[str, float]) -> float:
+    """The points of the inner loops, up to the first that changes one of these names."""
+    inner = takewhile(lambda dim: dim not in names, reversed(order))
+    return prod(max(lengths.get(dim, 1.0), 1.0) for dim in inner)
 
 
 @remembered

@@ -37,7 +37,7 @@ PIECE_SHARE = 0.25  # of the first-level cache, for rows that run together
 MOST_STEPS = 32  # that follow each other: what more of them save is a small share of the passes over memory
 LEAST_STEPS = 2  # that follow each other
 ROWS_TOGETHER = 4  # of a result whose rows share what they read
-PLANES_TOGETHER = 2  # among which these are where rows share along two dimensions, as many as lines of each
+PLANES_TOGETHER = 2  # that these lie in where rows share along two dimensions, two lines of each
 SHIFTED_PLACES = 3  # of a row
 
 Held = Mapping[str, HeldArray]

@@ -104,7 +104,8 @@ def _by_passes(pipeline: Pipeline, job: Job) -> Schedule:
 
 def _rewrite(name: str, why: str, *run: Any, joins: bool = False, of_steps: bool = False) -> Pass:
     """A pass from one pipeline to another one; run: as in `Pass`, with what follows there."""
-    return Pass(name, "graph", Pipeline, Pipeline, why, *run, joins=joins, of_steps=of_steps)
+    made = Pass(name, "graph", Pipeline, Pipeline, why, *run)
+    return replace(made, joins=joins, of_steps=of_steps)
 
 
 PASSES: tuple[Pass, ...] = (

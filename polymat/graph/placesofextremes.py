@@ -12,7 +12,7 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_form
 from polymat.lang.neutral import neutral
-from polymat.lang.reduction import Op
+from polymat.lang.reduction import EXTREMES, Op
 from polymat.poly.domain import Domain
 
 
@@ -41,7 +41,7 @@ def _pair(pipeline: Pipeline, place: Stage) -> PositionPair | None:
         return None
     value, load = compared
     extreme = next((each for each in pipeline.stages if each.name == load.source.name), None)
-    if extreme is None or extreme.op not in (Op.Min, Op.Max) or not _starts_empty(extreme):
+    if extreme is None or extreme.op not in EXTREMES or not _starts_empty(extreme):
         return None
     other = _only(extreme)
     if other is None or other.expr != value or value.dtype != extreme.dtype:

@@ -47,6 +47,7 @@ class Op(Enum):
         return self in _OF_TRUTH
 
 
+EXTREMES = (Op.Min, Op.Max)  # the result is one of the values, in whatever order these are compared
 # What these are of numbers: of 0 and 1 the largest, the smallest and the sum.
 _OF_TRUTH = {Op.Any: Op.Max, Op.All: Op.Min, Op.Count: Op.Sum}
 

@@ -18,7 +18,7 @@ from polymat.graph.stage import Stage
 from polymat.graph.stepblocks import StepBlocks
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.lang.affine import Affine
-from polymat.lang.reduction import Op
+from polymat.lang.reduction import EXTREMES, Op
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.loops import NO_BLOCK
@@ -101,7 +101,7 @@ class SumBlocks:
         """Whether a stage is a sum whose terms may be joined in another order."""
         if stage.op is None:
             return False
-        return stage.op in (Op.Min, Op.Max) or stage.dtype.kind in "iu" or self.reassociates
+        return stage.op in EXTREMES or stage.dtype.kind in "iu" or self.reassociates
 
     def _seconds(
         self,

@@ -13,7 +13,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.planesbeside import Planes, planes_beside
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
-from polymat.lang.reduction import Op
+from polymat.lang.reduction import EXTREMES
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
 from polymat.memo import remembered
@@ -25,7 +25,6 @@ ADDENDS = 4  # of an element of a row of results for which it is loaded and stor
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
 ROLLING_ROWS = 2  # new rows of a rolling tile, which a stencil computes side by side
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
-EXTREMES = (Op.Min, Op.Max)
 
 
 def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:

@@ -18,6 +18,11 @@ _log = logging.getLogger("polymat.cache")
 LIBRARY, OBJECT, OUTLINE = ".so", ".o", ".outline"
 _KEPT = (LIBRARY, OBJECT, OUTLINE)
 _PARTIAL_SECONDS = 3600.0
+# A process that found room looks at a directory again when it has stored such a share of that itself: a look
+# at thousands of files took as long as a compiler's start, and other processes may have stored as much.
+_SHARE = 8
+# By directory and limit: bytes that may be stored until then.
+_UNTIL_NEXT_LOOK: dict[tuple[Path, int], int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,26 @@ def _scan(directory: Path) -> Iterator[CacheEntry]:
 def evict(directory: Path, limit: int, keep: Collection[Path]) -> None:
     """Remove the longest unused entries until the rest fits the limit; those just built stay.
 
-    Every store looks, and at names and sizes alone where there is room.
+    A process looks when it stores for the first time, and then as often as little room is left; at names and
+    sizes alone where there is room.
     """
+    left = _UNTIL_NEXT_LOOK.get((directory, limit), 0) - sum(map(_bytes, keep))
+    if left >= 0:
+        _UNTIL_NEXT_LOOK[directory, limit] = left
+        return
     stored, partials = _stored(directory)
+    _UNTIL_NEXT_LOOK[directory, limit] = max(limit - stored, 0) // _SHARE
     if stored > limit:
         _evict_oldest(directory, limit, keep)
     if partials:
         _remove_partials(directory)
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _stored(directory: Path) -> tuple[int, bool]:

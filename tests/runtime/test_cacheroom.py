@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from polymat.runtime import cacheroom
 from polymat.runtime.cache import fetch_or_build
 from polymat.runtime.cacheroom import clear, entries
 from tests.runtime.test_cache import Counted, directory, key_number
@@ -29,16 +30,42 @@ def test_oldest_use_goes_first(directory: Path, monkeypatch: pytest.MonkeyPatch)
     assert [entry.key for entry in entries()] == [key_number(10)]
 
 
-def test_a_store_that_fits_keeps_all_and_removes_what_was_abandoned(directory: Path) -> None:
+def test_a_store_that_fits_keeps_all_and_removes_what_was_abandoned(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Long ago: what another process works in stays."""
     fetch_or_build(key_number(0), Counted())
     for name, age in (("old.partial", 1000), ("young.partial", None)):
         (directory / name).mkdir()
         if age is not None:
             os.utime(directory / name, (age, age))
+    monkeypatch.setattr(cacheroom, "_UNTIL_NEXT_LOOK", {})  # as another process stores
     fetch_or_build(key_number(1), Counted())
     assert {entry.key for entry in entries()} == {key_number(0), key_number(1)}
     assert [path.name for path in directory.glob("*.partial")] == ["young.partial"]
+
+
+def test_a_process_looks_through_the_store_as_often_as_room_is_short(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    def stored(where: Path) -> tuple[int, bool]:
+        looked.append(len(list(where.glob("*.so"))))
+        return found(where)
+
+    found = cacheroom._stored
+    monkeypatch.setattr(cacheroom, "_stored", stored)
+    for number in range(20):
+        fetch_or_build(key_number(number), Counted())
+    assert looked == [1]
+    room = 40 * entries()[0].bytes
+    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", str(room / 2**20))
+    for number in range(20, 60):
+        fetch_or_build(key_number(number), Counted())
+        assert sum(entry.bytes for entry in entries()) <= room
+    assert looked[1:5] == [21, 24, 27, 29]  # an eighth of what is left, and one more
+    assert looked[-3:] == [41, 41, 41]
 
 
 def test_clear(directory: Path) -> None:

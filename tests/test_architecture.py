@@ -31,6 +31,12 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All of a file's tree: a walk through all files takes as long as reading them."""
+    return tuple(ast.walk(parse(path)))
+
+
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -52,7 +58,7 @@ def test_functions_are_short() -> None:
     long = {
         f"{shown(path)}:{node.lineno} {node.name}": lines
         for path in SOURCES
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
     }
@@ -65,7 +71,7 @@ def test_a_name_means_one_thing() -> None:
     classes = Counter(
         node.name
         for path in MODULES
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert not [name for name, count in (files + classes).items() if count > 1]
@@ -80,7 +86,7 @@ def test_functions_of_the_package_are_shorter() -> None:
     long = {
         f"{path.relative_to(PACKAGE).as_posix()} {node.name}"
         for path in MODULES
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or node.lineno) - node.lineno + 1 > 40
     }
@@ -92,7 +98,7 @@ def test_only_the_command_line_prints() -> None:
         f"{shown(path)}:{node.lineno}"
         for path in MODULES
         if path != PACKAGE / "cli.py"
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert not prints
@@ -102,7 +108,7 @@ def test_no_star_import() -> None:
     stars = [
         f"{shown(path)}:{node.lineno}"
         for path in SOURCES
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
     ]
     assert not stars
@@ -123,7 +129,7 @@ def test_nothing_of_typing_is_newer_than_python_3_10() -> None:
         f"{shown(path)}:{node.lineno}"
         for path in SOURCES
         if "tests" not in path.parts
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module == "typing"
         if any(alias.name in newer for alias in node.names)
     ]
@@ -238,7 +244,7 @@ def test_nothing_is_defined_for_tests_alone() -> None:
 
     defined: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(parse(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("__"):
                 defined.setdefault(node.name, []).append(f"{shown(path)}:{node.lineno}")
     mentioned = Counter(name for path in MODULES for name in names_in(path))

@@ -39,8 +39,16 @@ def _extend(
             yield points, count
         return
     known = {**params, **points}
-    low = np.broadcast_to(np.asarray(bounds[level][0].evaluate(known), dtype=np.int64), (count,))
-    high = np.broadcast_to(np.asarray(bounds[level][1].evaluate(known), dtype=np.int64), (count,))
+    ends = bounds[level][0].evaluate(known), bounds[level][1].evaluate(known)
+    if within is None and all(isinstance(end, int) for end in ends):
+        low, high = ends
+        if count * max(high - low + 1, 0) <= CHUNK:
+            values = np.arange(low, high + 1)
+            longer = {name: np.repeat(old, len(values)) for name, old in points.items()}
+            longer[dims[level]] = np.tile(values, count)
+            yield from _extend(longer, count * len(values), level + 1, dims, bounds, params, within)
+            return
+    low, high = (np.broadcast_to(np.asarray(end, dtype=np.int64), (count,)) for end in ends)
     if within is not None:
         least, most = within(dims[level], points, count)
         low, high = np.maximum(low, least), np.minimum(high, most)

@@ -147,11 +147,14 @@ class Evaluator:
         """Elements of an array; points: of computed values, too."""
         array = self.arrays[name]
         known = {**self.params, **points}
-        where = tuple(
-            np.broadcast_to(form.evaluate(known) - origin, (count,))
-            for form, origin in zip(indices, self.origins.get(name, (0,) * array.ndim), strict=True)
-        )
-        return array[where] if where else np.full(count, array[()])
+        if not count:  # an index of its own for all points may lie outside then
+            return np.zeros(0, array.dtype)
+        if not indices:
+            return np.full(count, array[()])
+        origins = self.origins.get(name, (0,) * array.ndim)
+        first, *rest = (form.evaluate(known) - origin for form, origin in zip(indices, origins, strict=True))
+        values: Values = array[(np.broadcast_to(first, (count,)), *rest)]
+        return values
 
     def _select(self, expr: SelectExpr, mask: Values, points: Points, count: int) -> Values:
         """Each branch at its own points alone: elsewhere it may read outside an array."""

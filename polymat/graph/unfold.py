@@ -34,10 +34,10 @@ class Place:
 
     def flat(self, indices: Iterable[Any], count: int) -> Values:
         """The numbers of elements, of their indices along every dimension."""
-        total = np.zeros(count, np.int64)
+        total: Any = 0
         for dim, (value, low, extent) in enumerate(zip(indices, self.origin, self.shape, strict=True)):
             total = total * extent + (0 if dim in self.joined else value - low)
-        return total + self.base
+        return np.broadcast_to(np.asarray(total + self.base, np.int64), (count,))
 
     def forms(self, indices: Sequence[Affine]) -> list[Affine]:
         """The indices of an element, with anything along dimensions whose elements count as one."""

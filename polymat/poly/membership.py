@@ -71,8 +71,9 @@ def members(domain: Domain, values: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
 
 
 def _piece(piece: isl.BasicSet) -> _Piece:
-    count, zeros, rest = piece.dim(isl.dim_type.div), [], []
-    space = piece.get_local_space()
+    zeros: list[_Form] = []
+    rest: list[_Form] = []
+    count, space = piece.dim(isl.dim_type.div), piece.get_local_space()
     divisions = tuple(_division(space.get_div(number)) for number in range(count))
     places = _places(piece, count)
     for constraint in piece.get_constraints():

@@ -36,7 +36,7 @@ def known_ends(span: Span) -> tuple[Declare, Declare]:
 
 
 def where_long(loop: For, span: Span, least: CExpr, then: Sequence[Stmt]) -> Block:
-    """What is done of a loop where it has so many points at least; the loop itself where it has fewer.
+    """Put statements in place of a loop where it has so many points at least; fewer it runs over itself.
 
     before:  for (i = first; i < end; i++) body
     after:   low = first, high = end;  if (high - low >= least) then  else for (i = low; i < high; i++) body

@@ -79,7 +79,7 @@ def _depth(block: RegisterBlock) -> str:
         return ""
     body = statements((*block.loads, *block.steps, *block.requests), 8)
     begin = "ptrdiff_t k = 0" if block.written is None else ""
-    loop = f"#pragma GCC unroll 1\n    for ({begin}; k < depth; k++) {{\n{body}    }}\n"
+    loop = _loop(f"{begin}; k < depth; k++", body, 4)
     if block.written is not None:
         loop = _written_out(block, block.written) + loop
     if not block.around:
@@ -91,12 +91,14 @@ def _depth(block: RegisterBlock) -> str:
 def _written_out(block: RegisterBlock, written: WrittenSteps) -> str:
     """The loop over as many steps at a time as are written out."""
     body, count = statements((*block.loads, *block.steps, *written.requests), 12), written.count
-    return (
-        "    ptrdiff_t k = 0;\n"
-        f"#pragma GCC unroll 1\n    for (; k + {count} <= depth; k += {count}) {{\n"
-        f"#pragma GCC unroll {count}\n        for (int turn = 0; turn < {count}; turn++) {{\n"
-        f"{body}        }}\n{statements(written.onward, 8)}    }}\n"
-    )
+    one = _loop(f"int turn = 0; turn < {count}; turn++", body, 8, unroll=count)
+    several = _loop(f"; k + {count} <= depth; k += {count}", one + statements(written.onward, 8), 4)
+    return f"    ptrdiff_t k = 0;\n{several}"
+
+
+def _loop(head: str, body: str, indented: int, *, unroll: int = 1) -> str:
+    margin = " " * indented
+    return f"#pragma GCC unroll {unroll}\n{margin}for ({head}) {{\n{body}{margin}}}\n"
 
 
 def has_short_steps(shape: Shape) -> bool:

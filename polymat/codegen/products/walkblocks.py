@@ -13,6 +13,7 @@ from polymat.codegen.products.registerblock import (
     loads,
     mask,
     right_row,
+    statements,
     steps,
     sums,
     whole_vectors,
@@ -86,7 +87,7 @@ def _calls_whole(shape: Shape, rows: int, vectors: int) -> str:
     """The call of the block of whole vectors, where the last one is whole."""
     name = f"_pm_whole_walk_{shape.suffix}_{rows}x{vectors}"
     given = "segments, at, depth, a, a_row, b, b_step, scale, beta, to"
-    return f"    if (last == {shape.lanes}) {{\n        {name}({given});\n        return;\n    }}\n"
+    return statements((f"if (last == {shape.lanes}) {{", f"    {name}({given});", "    return;", "}"), 4)
 
 
 def copies(shape: Shape, rows: int, vectors: int) -> bool:

@@ -52,7 +52,6 @@ from polymat.steps import (
     share_parts,
     split_phases,
     turn,
-    without_schemes,
 )
 
 
@@ -89,8 +88,8 @@ def _scheduled(pipeline: Pipeline, job: Job, first: Pipeline) -> Schedule:
 
     Schemes are for the first one: those of stages that are the same in this one count here as well.
     """
-    found = _by_passes(pipeline, without_schemes(job))
-    kept = without_schemes(job, same_stages(found.grouping.pipeline, first))
+    found = _by_passes(pipeline, job.without_schemes())
+    kept = job.without_schemes(same_stages(found.grouping.pipeline, first))
     return _by_passes(pipeline, kept) if kept.request.options.scheme else found
 
 

@@ -70,10 +70,13 @@ class Job:
         """The threads that a call may have at most."""
         return self.request.machine.team(self.request.options.threads)
 
-    def without_schemes(self) -> Job:
-        """This compilation where nobody says what loops stages have."""
+    def without_schemes(self, but: Set[str] = frozenset()) -> Job:
+        """This compilation where nobody says what loops stages have, but of some that name no others."""
         options = self.request.options
-        return Job(replace(self.request, options=replace(options, scheme={}))) if options.schemes else self
+        if not options.schemes:
+            return self
+        kept = {name: text for name, text in options.schemes.items() if {name, *fused_in(text)} <= but}
+        return Job(replace(self.request, options=replace(options, scheme=kept)))
 
     def ways(self, pipeline: Pipeline) -> Ways:
         """The ways of computing the groups of a pipeline, with register blocks as they were chosen."""
@@ -202,15 +205,6 @@ def same_stages(pipeline: Pipeline, other: Pipeline) -> frozenset[str]:
     """The stages that two pipelines define alike."""
     one, two = ({stage.name: [*stage_lines(stage)] for stage in each.stages} for each in (pipeline, other))
     return frozenset(name for name, lines in one.items() if two.get(name) == lines)
-
-
-def without_schemes(job: Job, but: Set[str] = frozenset()) -> Job:
-    """A job without the schemes that were given, but those of some stages that name no others."""
-    options = job.request.options
-    if not options.scheme:
-        return job
-    kept = {name: text for name, text in options.schemes.items() if {name, *fused_in(text)} <= but}
-    return Job(replace(job.request, options=replace(options, scheme=kept)))
 
 
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from benchmarks import images, npbench
@@ -40,7 +41,9 @@ def _npbench(name: str) -> Asked:
     return _asked(program.build(), program.sizes["PAPER"])
 
 
+@cache
 def _case(section: str, begins: str) -> Asked:
+    """A case of a section, all of which are made, with their arrays, when they are listed."""
     case: Case = next(each for each in SECTIONS[section].cases(True) if each.name.startswith(begins))
     return _asked(OTHERS[case.task.problem](case.task), case.task.values.get("sizes", {}))
 

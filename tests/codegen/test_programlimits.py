@@ -23,7 +23,7 @@ def test_functions_are_small(name: str, seed: int) -> None:
     The seed draws one of two machines for each: deciding some thirty programs takes a minute.
     """
     machine = (NARROW, WIDE)[zlib.crc32(f"{seed} {name}".encode()) % 2]
-    program = compiled_levels(**PROGRAMS[name](), machine=machine)["codegen"]  # type: ignore[arg-type]
+    program = compiled_levels(**PROGRAMS[name](), machine=machine)["codegen"]
     assert isinstance(program, Program)
     functions = {name_of(function): function for function in functions_of(own_c(program))}
     assert "_pm_entry" in functions

@@ -52,6 +52,42 @@ class EarlySum:
         """The dimension along which it is summed up."""
         return self.item.reduced_dims[0]
 
+    @property
+    def streamed(self) -> tuple[Load, ...]:
+        """The loads of which each result has a row of its own: a block reads several at a time."""
+        return tuple(load for load, names in self._links() if self._results() <= names)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether each operand goes into several results, so that a block reads it once for all of these."""
+        return not self.streamed
+
+    @property
+    def goes_by_rows(self) -> bool:
+        """Whether it multiplies rows of their own, one for each step, by what all steps read."""
+        if self.blocks.columns or self.item.dims[:-1] or len(self.streamed) == len(self.operands):
+            return False
+        moved = [self._moved(self.operands[load]) for load in self.streamed]
+        steps = {*self.blocks.steps}
+        return all(
+            abs(last.coefficient(self.reduced)) == 1
+            and steps.isdisjoint(last.names())
+            and not any(self.reduced in form.names() for form in others)
+            for *others, last in moved
+        )
+
+    def _results(self) -> set[str]:
+        return {*self.blocks.steps, *self.item.dims[:-1]}
+
+    def _links(self) -> Iterator[tuple[Load, set[str]]]:
+        """The dimensions that the place of each operand depends on."""
+        for load, each in self.operands.items():
+            yield load, {name for form in self._moved(each) for name in form.names()}
+
+    def _moved(self, element: Element) -> list[Affine]:
+        solved = in_block(self.blocks, self.reduced, self.term)
+        return [form.substitute(solved) for form in element.indices]
+
     def taken(self, terms: Domain) -> Domain:
         """Those of some terms of the sum that are in it."""
         lows, highs = self.between
@@ -191,7 +227,7 @@ def _early(
         for dim, bounds in zip(own, stage.box, strict=True)
     )
     found = EarlySum(blocks, number, stage, item, term, ((), ()), operands, ranges)
-    if not _is_shared(blocks, found):
+    if not found.is_shared and not found.goes_by_rows:
         return None
     between = common_interval(by_results, by_terms, _outside(shared, blocks, found))
     return None if between is None else replace(found, between=between)
@@ -237,17 +273,6 @@ def _range(blocks: StepBlocks, bounds: tuple[Affine, Affine]) -> tuple[Affine, A
     known = {name: (low, high) for name, (low, high) in ends.items()}
     low, high = (form.substitute(values) for form in bounds)
     return extremes(low, known)[0], extremes(high, known)[1]
-
-
-def _is_shared(blocks: StepBlocks, found: EarlySum) -> bool:
-    """Whether each operand goes into several results, so that a block reads it once for all of these."""
-    solved = in_block(blocks, found.reduced, found.term)
-    results = {*blocks.steps, *found.item.dims[:-1]}
-    moved = (
-        {name for form in each.indices for name in form.substitute(solved).names()}
-        for each in found.operands.values()
-    )
-    return not any(results <= names for names in moved)
 
 
 def _outside(shared: SharedArrays, blocks: StepBlocks, found: EarlySum) -> Domain:

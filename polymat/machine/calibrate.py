@@ -24,7 +24,10 @@ _MOST_THREADS = 4096
 _LONGEST_TEXT = 8192
 _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
-_LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"}
+_LATER = {
+    *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
+    "rows_rate",
+}
 _MOST_REACH = float(1 << 40)
 
 
@@ -96,6 +99,7 @@ class Calibration:
     vectors, crossings: what loops do beside multiply-adds; none by versions that did not measure it.
     row_seconds: of the ends of a row, beside its vectors; 0.0: unknown.
     reach_bytes: that come about as fast as from the last level, where others leave it free; 0.0: unknown.
+    rows_rate: bytes a second that one thread reads from memory along several rows at a time; 0.0: unknown.
     """
 
     fingerprint: str
@@ -117,6 +121,7 @@ class Calibration:
     crossings: tuple[LineCrossing, ...] = ()
     row_seconds: float = 0.0
     reach_bytes: float = 0.0
+    rows_rate: float = 0.0
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -148,6 +153,7 @@ def encode(calibration: Calibration) -> str:
         "crossings": [[c.vector_bytes, c.level, c.rate] for c in calibration.crossings],
         "row_seconds": calibration.row_seconds,
         "reach_bytes": calibration.reach_bytes,
+        "rows_rate": calibration.rows_rate,
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -183,6 +189,7 @@ def decode(text: str) -> Calibration:
         crossings=tuple(map(_crossing, _rows(fields.get("crossings", []), 3))),
         row_seconds=_number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
         reach_bytes=_number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
+        rows_rate=_number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
     )
 
 

@@ -138,6 +138,11 @@ class Machine:
         measured = 0.0 if self.calibration is None or level < 3 else self.calibration.reach_bytes
         return max(self.capacity(level), int(measured))
 
+    def rows_bandwidth(self) -> float:
+        """Bytes a second that one thread reads from memory along several rows; that of one if unknown."""
+        measured = 0.0 if self.calibration is None else self.calibration.rows_rate
+        return max(self.bandwidth(MEMORY), measured)
+
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""
         return 0.0 if self.calibration is None else self.calibration.row_seconds

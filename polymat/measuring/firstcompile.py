@@ -168,6 +168,7 @@ def _with_loops(known: Calibration) -> Calibration:
         crossings=found.crossings,
         row_seconds=found.row_seconds,
         reach_bytes=found.reach_bytes,
+        rows_rate=found.rows_rate,
     )
 
 

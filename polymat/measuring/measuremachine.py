@@ -19,7 +19,7 @@ from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, mea
 from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples
 from polymat.measuring.microbenchmarks import block_shapes, source
 from polymat.measuring.sample import RefusedError, Sample
-from polymat.measuring.samples import memory_for_sweeps, reach_samples, reached, samples_of
+from polymat.measuring.samples import memory_for_sweeps, reach_samples, reached, rows_sample, samples_of
 from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.compilerprocess import limited
@@ -38,7 +38,7 @@ def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calib
     that loops do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    is_whole = stored is not None and stored.blocks and stored.vectors and stored.row_seconds
+    is_whole = stored is not None and stored.blocks and stored.vectors and stored.rows_rate
     if stored is not None and is_whole and stored.threads >= threads and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
@@ -65,6 +65,7 @@ def measure(
             samples = dict(samples_of(library, machine, block, team, shapes))
             loops = dict(loop_samples(library, machine, block.address))
             loops |= dict(reach_samples(library, machine, block))
+            loops["several rows"] = rows_sample(library, machine, block)
             if effort.short:
                 measure_until_agreed(samples, effort.seconds, deadline)
                 loops = _agreed(loops, deadline)
@@ -125,6 +126,7 @@ def _calibration(
         crossings=crossings,
         row_seconds=row,
         reach_bytes=reached(loops, read[2].one, read[3].one),
+        rows_rate=loops["several rows"].rate if loops else 0.0,
     )
 
 
@@ -160,6 +162,7 @@ def _library(machine: Machine, shapes: Sequence[Shape]) -> ctypes.CDLL:
     size, count, pointer, real = ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_double
     for name, arguments in (
         ("pm_read", (pointer, size, size, size, size, count)),
+        ("pm_read_rows", (pointer, size, size)),
         ("pm_copy", (pointer, size, size, size, size, size, real, count)),
         ("pm_flops32", (size, real, count)),
         ("pm_flops64", (size, real, count)),

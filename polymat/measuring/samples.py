@@ -28,6 +28,7 @@ _WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
 WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
 REACHES = (1.5, 2, 3, 4)  # times the part of the last level that plans count on
+ROWS, ROW_BYTES = 8, (1 << 13) + (1 << 7)  # that are read together, and of each: no multiple of a page
 FAR_SHARE = 0.25  # of the bytes, at most, where others have taken lines
 
 
@@ -104,6 +105,21 @@ def reach_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iter
         if size <= span:
             read = partial(library.pm_read, block.address, block.slice, size, 1, 1, 1)
             yield f"reach {size}", Sample(float(size), read, patience=_REGION_PATIENCE)
+
+
+def rows_sample(library: ctypes.CDLL, machine: Machine, block: _Block) -> Sample:
+    """Reading several rows at a time, of memory not seen for long."""
+    span = block.span(1, machine)
+    share = _round(min(_working_set(machine, MEMORY, 1), span // 4), ROWS * ROW_BYTES)
+    turn, windows = 0, _windows(span, share)
+
+    def run() -> float:
+        nonlocal turn
+        address = block.address + turn % windows * share
+        turn += 1
+        return float(library.pm_read_rows(address, share, ROW_BYTES))
+
+    return Sample(float(share), run, patience=_REGION_PATIENCE)
 
 
 def reached(samples: Mapping[str, Sample], near: float, far: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from math import prod
+from math import ceil, prod, sqrt
 
 from polymat.dataclass import dataclass
 from polymat.graph.blockedsections import in_blocks
@@ -34,6 +34,26 @@ BLOCK_SECONDS = 1e-6  # of a block: to say where its arrays are, to take memory,
 WORD = 8  # bytes of an element that is loaded by itself: shorter ones take as long
 SAMPLES = 6  # steps of each dimension at which terms are counted
 CLEARLY = 0.8  # of the time of steps one by one: blocks have to be so much quicker, by prediction
+ROWS_CLEARLY = 0.9  # the same of rows from memory, of which both ways read the same bytes at measured rates
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """Blocks of so many steps: predicted seconds, those step by step, and from how many steps on they pay.
+
+    clearly: of the time step by step that they may take.
+    """
+
+    every: int
+    seconds: float
+    alone: float
+    least: int
+    clearly: float
+
+    @property
+    def pays(self) -> bool:
+        """Whether blocks are predicted to be clearly quicker."""
+        return self.seconds < self.clearly * self.alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +84,7 @@ class SumBlocks:
         for section in stepwise.sections:
             shared = shared_arrays(section, held)
             found = None if shared is None else self._blocked(shared, around, sizes)
-            sections += [section] if found is None else _by_number(section, found[0])
+            sections += [section] if found is None else found[0]
             notes += [] if found is None else [found[1]]
         if not notes:
             return stepwise
@@ -73,8 +93,8 @@ class SumBlocks:
 
     def _blocked(
         self, shared: SharedArrays, around: Set[str], sizes: Mapping[str, int]
-    ) -> tuple[StepSection[Pipeline], str] | None:
-        """A section in blocks, and why; None where it stays."""
+    ) -> tuple[list[StepSection[Pipeline]], str] | None:
+        """A section in blocks and one by one, and why; None where it stays."""
         pipelines = [pipeline for pipeline, _ in shared.innermost()]
         stages = [stage for pipeline in pipelines for stage in pipeline.stages]
         if not any(map(self._may_split, stages)):
@@ -84,18 +104,19 @@ class SumBlocks:
         found = find_blocks(shared, taken)
         if found is None or not all(self._may_split(each.stage) for each in found[1]):
             return None
-        blocks, sums = found
+        blocks = found[0]
+        sums = tuple(each for each in found[1] if each.is_shared) or found[1]
         asked = not self.untouched.isdisjoint(early_names(sums, taken).values())
         if not asked and self.untouched & {stage.name for stage in stages}:
             return None
-        every = SIDE if blocks.columns else STEPS
-        seconds, alone = self._seconds(shared, blocks, sums, every, sizes)
-        if seconds >= CLEARLY * alone and not asked:
+        by_rows = not sums[0].is_shared
+        way = self._rows(shared, sums, sizes) if by_rows else self._terms(shared, blocks, sums, sizes)
+        if not way.pays and not asked:
             return None
         names = ", ".join(dict.fromkeys(each.stage.name for each in sums))
-        by = f"{every} x {every}" if blocks.columns else str(every)
-        note = f"{names} in blocks of {by} steps: {seconds:.3g} s, {alone:.3g} s step by step"
-        return in_blocks(shared, blocks, sums, every, taken), note
+        by = f"{way.every} x {way.every}" if blocks.columns else str(way.every)
+        note = f"{names} in blocks of {by} steps: {way.seconds:.3g} s, {way.alone:.3g} s step by step"
+        return _by_number(shared.section, in_blocks(shared, blocks, sums, way.every, taken), way.least), note
 
     def _may_split(self, stage: Stage) -> bool:
         """Whether a stage is a sum whose terms may be joined in another order."""
@@ -103,28 +124,44 @@ class SumBlocks:
             return False
         return stage.op in EXTREMES or stage.dtype.kind in "iu" or self.reassociates
 
-    def _seconds(
+    def _rows(self, shared: SharedArrays, sums: Sequence[EarlySum], sizes: Mapping[str, int]) -> _Blocks:
+        """Of sums along rows that each step has for itself: memory gives several quicker than one."""
+        machine, every = self.machine, SIDE
+        rows = late = count = 0.0
+        for each in sums:
+            size = sum(load.dtype.size for load in each.streamed)
+            for steps, inside in _samples(shared, each, sizes):
+                terms = counts_at(each.item.domain, inside)[-1]
+                rows, late = rows + size * steps * terms, late + size * steps * min(terms, every / 2)
+                count += steps / len(sums)
+        far, level = rows > machine.l3_bytes, MEMORY if rows > machine.l3_bytes else 3
+        one = machine.bandwidth(level)
+        several = machine.rows_bandwidth() if far else one
+        seconds = (rows - late) / several + late / one + BLOCK_SECONDS * count / every
+        least = ceil(count * sqrt(machine.l3_bytes / rows)) if far else 0
+        return _Blocks(every, seconds, rows / one, max(least, FEWEST * every), ROWS_CLEARLY)
+
+    def _terms(
         self,
         shared: SharedArrays,
         blocks: StepBlocks,
         sums: Sequence[EarlySum],
-        every: int,
         sizes: Mapping[str, int],
-    ) -> tuple[float, float]:
-        """Of the sums in blocks, and point by point, both on one thread."""
-        blocked = alone = 0.0
+    ) -> _Blocks:
+        """Of sums whose operands go into several results, both ways on one thread."""
+        every, blocked, alone = SIDE if blocks.columns else STEPS, 0.0, 0.0
         for each in sums:
             for steps, inside in _samples(shared, each, sizes) if each.blocks is blocks else ():
                 *others, terms = counts_at(each.item.domain, inside)
                 results, late = steps * prod(others), min(terms, every / 2)
-                early_term, late_term = self._terms(each, terms)
+                early_term, late_term = self._term(each, terms)
                 alone += results * terms * late_term
                 blocked += results * (late * late_term + (terms - late) * early_term)
                 blocked += POINT_SECONDS * results if blocks.columns else 0.0
                 blocked += BLOCK_SECONDS * steps / every ** len(blocks.steps)
-        return blocked, alone
+        return _Blocks(every, blocked, alone, FEWEST * every, CLEARLY)
 
-    def _terms(self, each: EarlySum, terms: int) -> tuple[float, float]:
+    def _term(self, each: EarlySum, terms: int) -> tuple[float, float]:
         """Seconds of a term of a block, and of one of so many that are summed up by themselves."""
         operations, size = 1 + expression_operations(each.item.expr), each.stage.dtype.size
         machine = self.machine
@@ -140,11 +177,12 @@ class SumBlocks:
         return early, max(computing, moving)
 
 
-def _by_number(section: StepSection[Pipeline], blocked: StepSection[Pipeline]) -> list[StepSection[Pipeline]]:
+def _by_number(
+    section: StepSection[Pipeline], blocked: StepSection[Pipeline], least: int
+) -> list[StepSection[Pipeline]]:
     """Steps one by one where they are few, and else in blocks."""
     assert section.steps is not None
     assert blocked.steps is not None
-    least = FEWEST * blocked.steps.every
     few, many = replace(section.steps, below=least), replace(blocked.steps, least=least)
     return [replace(section, steps=few), replace(blocked, steps=many)]
 

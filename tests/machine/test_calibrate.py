@@ -24,6 +24,7 @@ def test_round_trip(tmp_path: Path) -> None:
         share_seconds=2e-6,
         row_seconds=3e-9,
         reach_bytes=2.0**24,
+        rows_rate=2e10,
         vectors=(VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10),),
         crossings=(LineCrossing(32, 1, 1e11), LineCrossing(32, 2, 9e10)),
     )
@@ -55,7 +56,10 @@ def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 TEXT = encode(MEASURED)
-LATER = {"blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"}
+LATER = {
+    *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
+    "rows_rate",
+}
 
 
 @pytest.mark.parametrize(
@@ -128,6 +132,7 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("row_seconds", -1e-9),
         ("reach_bytes", -1.0),
         ("reach_bytes", 1e15),
+        ("rows_rate", -1.0),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9]]),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9, 0.0]]),
         ("crossings", [[64, 0, 1e11]]),

@@ -199,7 +199,8 @@ def _reason(
 
 def _paired(plan: LoopPlan, machine: Machine) -> LoopPlan:
     """Blocks of two sums need accumulators, factors and loaded values in registers at the same time."""
-    return plan if machine.vector_registers >= MANY_REGISTERS else replace(plan, unroll=ROWS_UPDATED)
+    few = machine.vector_registers < MANY_REGISTERS
+    return replace(plan, unroll=min(plan.unroll, ROWS_UPDATED)) if few else plan
 
 
 def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, NestPlan], members: Sequence[Member]) -> bool:
@@ -267,7 +268,7 @@ def _inside(stage: Stage, first: str | None, private: bool, context: Domain, mac
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
     rows = first == plan.order[0] or first in stage.dims[1:-1]
     blocks = first is not None and first != plan.vector and (plan.kind == "reduce" or rows)
-    return unrolled(stage, plan) if blocks else plan
+    return unrolled(stage, plan, first) if blocks else plan
 
 
 def _in_nearer_blocks(

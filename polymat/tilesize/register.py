@@ -25,6 +25,7 @@ ADDENDS = 4  # of an element of a row of results for which it is loaded and stor
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
 ROLLING_ROWS = 2  # new rows of a rolling tile, which a stencil computes side by side
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
+WAYS = 8  # rows of an array that are read side by side: those that pages lie between meet in one set
 
 
 def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:
@@ -92,9 +93,10 @@ def shares_rows(stage: Stage, dim: str) -> bool:
     return any(row + step in found for (step, _), found in rows.items() for row in found)
 
 
-def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
+def unrolled(stage: Stage, plan: LoopPlan, along: str | None = None) -> LoopPlan:
     """The plan with its outermost loop unrolled, where iterations share loads.
 
+    along: the dimension of a tile of which iterations run together, instead of the outermost one.
     "reduce": points of the result side by side, but for what is computed before it is compared: that fills
     rows of terms first; "row": rows of results side by side, or (over the outermost loop) addends side by
     side, for one row what is compared, too, pair by pair, since C compilers do not vectorise a chain of
@@ -112,7 +114,27 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
         return plan
     if plan.kind == "reduce":
         return replace(plan, unroll=summed) if _is_safe(stage, plan.order[-1]) else plan
-    return replace(plan, unroll=ROWS_UPDATED, addends=ADDENDS)
+    return replace(plan, unroll=_rows_updated(stage, along or plan.order[0]), addends=ADDENDS)
+
+
+def _rows_updated(stage: Stage, along: str) -> int:
+    """Rows of results side by side: fewer sums where each of them adds up rows of its own."""
+    if stage.op in EXTREMES:
+        return ROWS_UPDATED
+    vector = stage.dims[-1]
+
+    def is_apart(load: Load, reduced: Sequence[str]) -> bool:
+        names = {name for form in load.indices for name in form.names()}
+        is_row = bool(load.indices) and bool(load.indices[-1].coefficient(vector))
+        return is_row and along in names and not names.isdisjoint(reduced)
+
+    apart = any(
+        is_apart(node, added.reduced_dims)
+        for added in stage.accumulations
+        for node in walk(added.expr)
+        if isinstance(node, Load)
+    )
+    return min(ROWS_UPDATED, WAYS // ADDENDS) if apart else ROWS_UPDATED
 
 
 def compares_computed(stage: Stage) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polymat as pm
@@ -21,6 +22,7 @@ from polymat.tilesize.register import (
     ROWS_COMPLEX,
     ROWS_REDUCED,
     ROWS_UPDATED,
+    WAYS,
     compares_computed,
     in_rows,
     side_by_side,
@@ -67,6 +69,32 @@ def test_rows_in_memory_are_added_to_several_times_at_once() -> None:
     stage, plan = planned(total("C", result, SUMMED, A(i, k) * Matrix(Double, "E", [K, N])(k, j)))
     row = replace(plan, kind="row")
     assert (unrolled(stage, row).unroll, unrolled(stage, row).addends) == (ROWS_UPDATED, ADDENDS)
+
+
+def each_by_itself() -> Any:
+    """A product of two small matrices for each of many, which are the last dimension."""
+    b = Variable(Int, "b")
+    first, second = pm.Image(Double, "first", [3, 5, N]), pm.Image(Double, "second", [5, 7, N])
+    result = [(i, upto(3)), (j, upto(7)), (b, upto(N))]
+    return total("each", result, [(k, upto(5))], first(i, k, b) * second(k, j, b))
+
+
+def test_rows_that_add_up_rows_of_their_own_are_fewer() -> None:
+    """Four of them would read sixteen rows of an array side by side: more than a set of a cache holds."""
+    stage, plan = planned(each_by_itself())
+    assert plan.kind == "row"
+    for along in ("i", "j", None):
+        found = unrolled(stage, plan, along)
+        assert (found.unroll, found.addends) == (WAYS // ADDENDS, ADDENDS)
+
+
+def test_products_of_many_small_matrices() -> None:
+    product = pm.compile(each_by_itself(), name="each", options=pm.Options(threads=1))
+    for many in (0, 1, 2, 3, 5, 8, 511, 512, 513, 1027):
+        rng = np.random.default_rng(many)
+        first, second = rng.random((3, 5, many)), rng.random((5, 7, many))
+        found = product(first=first, second=second)
+        np.testing.assert_allclose(found, product.reference(first=first, second=second), rtol=1e-14)
 
 
 def test_what_is_computed_before_it_is_compared_fills_rows_of_terms() -> None:

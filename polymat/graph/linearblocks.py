@@ -15,18 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polymat.graph.latesums import over
-from polymat.graph.linearframe import ZERO, BlockFrame
+from polymat.graph.linearbehind import gathered_rows, slices_behind, state_behind
+from polymat.graph.linearframe import BlockFrame
 from polymat.graph.linearmultiples import stages_of_multiples
-from polymat.graph.linearsteps import LinearStep
+from polymat.graph.linearrows import LinearStep
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Accumulation, Stage
+from polymat.graph.stage import Stage
 from polymat.graph.stepwise import ArrayView, Steps, StepSection, Stepwise
-from polymat.lang import later
-from polymat.lang.affine import Affine, Limits
-from polymat.lang.condition import Condition
-from polymat.lang.expr import CastExpr, Const, Expr, Load, SelectExpr, Variable, binary
-from polymat.lang.neutral import neutral
-from polymat.lang.reduction import Op
+from polymat.lang.affine import Affine
+from polymat.lang.expr import CastExpr, Expr, Load, Variable
 from polymat.lang.traverse import rebuild, rebuild_indices
 from polymat.lang.types import Int, Long
 from polymat.poly.domain import Domain
@@ -71,11 +68,11 @@ class _LinearBlocks(BlockFrame):
         return replace(self.old, steps=replace(self.steps, first=(first, first + self._whole())))
 
     def _block(self) -> Stepwise[Pipeline]:
-        sections = (self._begun(), self._stepped(), self._gather(), self._behind())
+        sections = (self._begun(), self._stepped(), gathered_rows(self), slices_behind(self))
         whole = replace(
             self.level,
             sizes=self.sizes(within=False),
-            stages=(self._after(),),
+            stages=(state_behind(self, ()),),
             context=self.around,
             states={},
             newest={},
@@ -152,73 +149,3 @@ class _LinearBlocks(BlockFrame):
             pieces.append((inside, rebuild(part.expr, leaf)))
         name = self.panel if stage is self.found.state else stage.name
         return self.stage(name, stage.dims, bounds, pieces, stage.dtype)
-
-    # ---- behind a block ----
-
-    def _gather(self) -> StepSection[Pipeline]:
-        """The rows from before the block that were crossing ones."""
-        row, column = self.found.dims
-        bounds = (self.places(), self.later())
-        i, j = Affine.name(row), Affine.name(column)
-        source = self.load(f"{self.crossing} all", (i,))
-        value = self.load(self.found.before, (self._row(source), j))
-        where = Domain.box(self.around.params, (row, column), bounds)
-        stage = self.stage(self.gathered, (row, column), bounds, [(where, value)])
-        return self.section((stage,), [(self.gathered, ArrayView(self.gathered))])
-
-    def _row(self, source: Expr) -> Affine:
-        """A row by its number, or the first one in place of none."""
-        value, (_, high) = binary("max", source, Const(0, Long)), self.found.state.bounds[0]
-        return Affine(((later.computed(value, 0, (Limits((ZERO,), (high,)),)), 1),))
-
-    def _behind(self) -> StepSection[Pipeline]:
-        """All slices behind the block, and its own."""
-        name, added = self.found.state.name, self._sum()
-        return self.section((added, self._after(added)), [(name, ArrayView(name))])
-
-    def _sum(self) -> Stage:
-        """The multiples of gathered rows, added up."""
-        (row, column), state = self.found.dims, self.found.state
-        name, depth = self.free(f"{state.name}_added"), self.free(f"{self.step}_in")
-        i, j, m = map(Affine.name, (row, column, depth))
-        bounds = (state.bounds[0], self.later())
-        start = [(Domain.box(self.around.params, (row, column), bounds), neutral(Op.Sum, state.dtype))]
-        made = self.stage(name, (row, column), bounds, start)
-        dims, wide = (row, column, depth), (*bounds, self.places())
-        factors = self.load(f"{self.multiples} last", (i, m)), self.load(f"{self.gathered} all", (m, j))
-        item = Accumulation(
-            dims=dims,
-            bounds=wide,
-            domain=Domain.box(self.around.params, dims, wide),
-            condition=None,
-            target=(i, j),
-            expr=binary("*", *factors),
-            at=state.at,
-        )
-        return replace(made, op=Op.Sum, accumulations=(item,))
-
-    def _after(self, added: Stage | None = None) -> Stage:
-        """The state behind a block; without what is added the state before it."""
-        (row, column), state, params = self.found.dims, self.found.state, self.around.params
-        i, j = here = Affine.name(row), Affine.name(column)
-        old = self.load(self.found.before, here)
-        whole = Domain.box(params, (row, column), state.bounds)
-        if added is None:
-            return self.stage(state.name, (row, column), state.bounds, [(whole, old)])
-        source = self.load(f"{self.source} last", (i,))
-        kept = self.load(self.found.before, (self._row(source), j))
-        if self.found.finished:
-            old = self.load(self.found.before, (self._row(self.load(f"{self.moved} last", (i,))), j))
-        zero = neutral(Op.Sum, state.dtype)
-        base = SelectExpr(Condition(source, ">=", 0), kept, zero, state.dtype)
-        more = Load(added.ref, here, state.dtype, state.at)
-        first, _ = self.later()
-        pieces = [
-            (whole.at_least_zero([self.shift - 1 - j]), old),
-            (
-                whole.at_least_zero([j - self.shift, first - 1 - j]),
-                self.load(f"{self.panel} last", (i, j - self.shift)),
-            ),
-            (whole.at_least_zero([j - first]), binary("+", base, more)),
-        ]
-        return self.stage(state.name, (row, column), state.bounds, pieces)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.latesums import stage_over
-from polymat.graph.linearsteps import LinearStep
+from polymat.graph.linearrows import LinearStep
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import free_name
 from polymat.graph.stage import InputArray, Part, ScalarInput, Stage
@@ -43,6 +43,7 @@ class BlockFrame:
         self.panel, self.multiples, self.source, self.moved, self.crossing, self.gathered = (
             self.free(f"{state.name}_{name}") for name in names
         )
+        self.depth = self.free(f"{self.step}_in")  # the dimension of the steps of a block
         self.known = self._context()
         self.arrays: dict[str, tuple[InputArray, ArrayView]] = {}
         self.held = self._held()

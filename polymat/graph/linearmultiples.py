@@ -12,7 +12,7 @@ from dataclasses import replace
 from polymat.dataclass import dataclass
 from polymat.graph.latesums import over
 from polymat.graph.linearframe import BlockFrame
-from polymat.graph.linearsteps import LinearRows
+from polymat.graph.linearrows import LinearRows
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition

@@ -13,17 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from polymat.dataclass import dataclass
+from polymat.graph.linearreach import is_known_what_rows_hold
+from polymat.graph.linearrows import LinearRows, LinearStep
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import HeldArray, StepSection
-from polymat.graph.waited import Slices
 from polymat.graph.waits import behind_front, slices_of_step
 from polymat.lang.affine import Affine
 from polymat.lang.expr import (
     Binary,
     CastExpr,
-    Const,
     Expr,
     Load,
     Parameter,
@@ -39,68 +38,6 @@ from polymat.poly.domain import Domain
 Parted = tuple[Expr | None, Expr | None]
 
 NOT_LINEAR = 2  # the degree of what is none of a number and a multiple of slices
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearRows:
-    """The definition of some rows of a slice behind a step.
-
-    rows: these.  own: the part of the expression that is the row that they go on with, rest: what is added to
-    it; None without.
-    """
-
-    rows: Domain
-    expr: Expr
-    own: Expr | None
-    rest: Expr | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearStep:
-    """A step that is linear in the slices behind it.
-
-    state: what it makes, by rows and slices.  before: the input that has that of the step before.
-    helpers: stages with one value a slice.  parts: of the rows of a slice behind the step.
-    finished: of one in front of it, which is made of rows alone; none where it stays as it is.
-    crossing: the row whose multiples others get.
-    """
-
-    slices: Slices
-    state: Stage
-    before: str
-    helpers: tuple[Stage, ...]
-    parts: tuple[LinearRows, ...]
-    finished: tuple[LinearRows, ...]
-    crossing: Affine
-
-    @property
-    def dims(self) -> tuple[str, str]:
-        """Rows and slices."""
-        row, column = self.state.dims
-        return row, column
-
-    @property
-    def front(self) -> Affine:
-        """The slice that a step is about."""
-        return Affine.name(self.slices.step) + self.slices.front
-
-    def is_own(self, node: Expr) -> bool:
-        """Whether a node is an element of the slice that is computed, of the state before or a helper."""
-        if not isinstance(node, Load) or node.source.name not in self._places:
-            return False
-        column, rows = self.dims[1], [*node.indices]
-        place = rows.pop(self._places[node.source.name])
-        return place == Affine.name(column) and not any(column in form.names() for form in rows)
-
-    def behind(self, helper: Stage) -> Expr:
-        """The definition of a helper for slices behind the step."""
-        (part,) = behind_front(helper, self.slices).parts
-        return part.expr
-
-    @property
-    def _places(self) -> dict[str, int]:
-        """Where indices of slices stand."""
-        return {self.before: 1, **{each.name: 0 for each in self.helpers}}
 
 
 def linear_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> LinearStep | None:
@@ -131,7 +68,8 @@ def linear_step(section: StepSection[Any], held: Mapping[str, HeldArray]) -> Lin
         return None
     (row,) = crossing
     assert row is not None
-    return replace(found, parts=parts, finished=finished, crossing=row)
+    found = replace(found, parts=parts, finished=finished, crossing=row)
+    return found if is_known_what_rows_hold(found, level.context) else None
 
 
 def _is_alone(section: StepSection[Any], level: Pipeline, before: str) -> bool:
@@ -209,15 +147,15 @@ def _degree(found: LinearStep, expr: Expr) -> int:
                 return NOT_LINEAR if any(parts) else 0 if alone else 1 if found.is_own(node) else NOT_LINEAR
             case Unary():
                 return parts[0]
-            case Binary("+" | "-", left, right):
-                return _alike(parts, (left, right))
+            case Binary("+" | "-"):
+                return _alike(*parts)
             case Binary("*"):
                 return min(sum(parts), NOT_LINEAR)
             case Binary("/"):
                 return NOT_LINEAR if parts[1] else parts[0]
-            case SelectExpr(_, then, otherwise):
+            case SelectExpr():
                 *asked, one, other = parts
-                return NOT_LINEAR if any(asked) else _alike((one, other), (then, otherwise))
+                return NOT_LINEAR if any(asked) else _alike(one, other)
             case CastExpr(operand, dtype):
                 return parts[0] if operand.dtype == dtype else NOT_LINEAR * min(parts[0], 1)
             case Variable(name=name):
@@ -228,14 +166,12 @@ def _degree(found: LinearStep, expr: Expr) -> int:
     return fold(expr, degree)
 
 
-def _alike(degrees: tuple[int, ...], values: tuple[Expr, ...]) -> int:
-    """The degree of what is added up or chosen between, where 0 has every one."""
-    known = {
-        degree
-        for degree, value in zip(degrees, values, strict=True)
-        if not (isinstance(value, Const) and value.value == 0)
-    }
-    return max(known, default=0) if len(known) < 2 else NOT_LINEAR
+def _alike(one: int, other: int) -> int:
+    """The degree of what is added up or chosen between.
+
+    None of a choice between nothing and a multiple, which would be 0 times an infinity where it is nothing.
+    """
+    return one if one == other else NOT_LINEAR
 
 
 def _is_linear(found: LinearStep, expr: Expr) -> bool:

@@ -18,6 +18,8 @@ from polymat.lang.traverse import children, condition_operands, conjuncts, walk
 
 Edges = tuple[Values, Values]
 
+_BEYOND = 2**62  # no array has as many elements: an index plus that is one of 64 bits
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -98,12 +100,17 @@ def _possible(
 
 
 def _ends(limits: Limits, params: Mapping[str, Any], points: Mapping[Any, Any], count: int) -> Edges:
-    """The least and the largest value within limits, at each of some points."""
+    """The least and the largest value within limits, at each of some points.
+
+    The limits of a sum of what may be any integer are beyond those of its type: no element is out there.
+    """
     known = {**params, **points}
-    lows, highs = (
-        [np.broadcast_to(form.evaluate(known), (count,)) for form in side]
-        for side in (limits.lows, limits.highs)
-    )
+
+    def value(form: Affine) -> Values:
+        within = Affine(form.terms, max(-_BEYOND, min(form.const, _BEYOND)))
+        return np.broadcast_to(within.evaluate(known), (count,))
+
+    lows, highs = ([*map(value, side)] for side in (limits.lows, limits.highs))
     return np.max(lows, axis=0), np.min(highs, axis=0)
 
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import polymat as pm
+from polymat.driver import request_for
+from polymat.graph.interpret import interpret
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.unfold import Edges, element_order
+from polymat.passes import levels_of
+from polymat.poly.membership import members
+from polymat.steps import Job
+from tests.eliminations import R, i, j, made, pivot_of, start, steps_of
 
 
 def edges(*pairs: tuple[int, int]) -> Edges:
@@ -52,3 +61,27 @@ def test_random_orders_are_generations_of_the_graph(seed: int, case: int) -> Non
     assert waves is not None
     expected = [sorted(generation) for generation in nx.topological_generations(graph)]
     assert [sorted(wave[0].tolist()) for wave in waves] == expected
+
+
+def test_rows_around_a_place_that_an_extreme_finds() -> None:
+    """What lies so far from a place that may be any integer has limits beyond 64 bits, and is clamped."""
+
+    def step(system: Any, k: Any) -> Any:
+        pivot = pivot_of(system, k - 1, pm.Double)
+        row = pm.Clamp(pivot() + i - k + 1, 0, R - 1)
+        late = pm.Condition(j, ">=", k)
+        return made(
+            [pm.Case(late, system(row, j) - system(i, k - 1)), pm.Case(~late, system(i, j))], pm.Double
+        )
+
+    output, inputs = steps_of(step)
+    levels = (level for _, level in levels_of(Job(request_for(output, inputs=inputs))))
+    pipeline = next(level for level in levels if isinstance(level, Pipeline))
+    given = start(5, 2, pm.Double)
+    found = interpret(pipeline, {"system": given}, {"R": 5, "M": 2}, members)[pipeline.outputs[0]]
+    right = given.copy()
+    for k in range(1, 6):
+        pivot = k - 1 + int(np.argmax(np.abs(right[k - 1 :, k - 1])))
+        rows = np.clip(pivot + np.arange(5) - k + 1, 0, 4)
+        right[:, k:] = right[rows, k:] - right[:, k - 1 : k]
+    np.testing.assert_allclose(found, right)

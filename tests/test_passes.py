@@ -31,8 +31,9 @@ from polymat.options import SKIPPABLE
 from polymat.passes import PASSES, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
+from tests import eliminations
 from tests.decide import recurrences, test_lonepoints, test_segmentedsteps, test_skewedsteps
-from tests.rewrite import test_stepproducts, test_sumblocks
+from tests.rewrite import test_sumblocks
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
@@ -152,8 +153,8 @@ def chain_of_matrices() -> Request:
 
 def rows_that_are_exchanged() -> Request:
     """An elimination with row exchanges that a cache does not hold."""
-    output, inputs = test_stepproducts.solving()
-    sizes = {test_stepproducts.R: 400, test_stepproducts.M: 400}
+    output, inputs = eliminations.solving()
+    sizes = {eliminations.R: 400, eliminations.M: 400}
     return request_for(output, inputs=inputs, name="y", estimates=sizes)
 
 

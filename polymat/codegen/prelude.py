@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from polymat.codegen.c.apart import SHARED, Apart, Files, apart
-from polymat.codegen.c.arithmetic import arithmetic, arithmetic_needs
+from polymat.codegen.c.arithmetic import arithmetic, arithmetic_headers, arithmetic_needs
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.lines import lines_text
 from polymat.codegen.c.needs import Need, Piece, UserKernel
@@ -98,19 +98,19 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     takes = {Piece.MEMORY} if Piece.KEPT in needs or (whole and Piece.WORKSPACE in needs) else set()
     wanted = [header for piece, header in _PIECES.items() if piece in needs | takes]
     beside = [header for piece, header in _APART.items() if whole and piece in needs]
-    functions = [*arithmetic(needs), *functions_text(needs)]
+    elementary = functions_text(needs)
     libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}
     headers.update(f"{piece}.h" for piece in _HEADERS if piece in needs)
-    headers.update(kernel_headers(*wanted, *beside))
-    if functions or Piece.BLOCKS in needs:
+    headers.update(kernel_headers(*wanted, *beside), arithmetic_headers(needs))
+    if elementary or Piece.BLOCKS in needs:
         headers.add("math.h")
     if libraries:
         headers.update(kernel_headers("routines"))
     texts = [SHARED] if whole and needs & _APART.keys() else []
     texts += [kernel_text(header, macros=_taken(header)) for header in (*wanted, *beside)]
     texts += [prices_text()] if Piece.BLOCKS in needs else []
-    texts += [*functions, *_row_texts(needs)]
+    texts += [*arithmetic(needs), *elementary, *_row_texts(needs)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, _of(FilterShape, needs))
     texts += map(recursive_text, _of(RecursiveShape, needs))

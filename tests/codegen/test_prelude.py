@@ -232,6 +232,11 @@ def test_power_with_an_integer_exponent(suffix: str) -> None:
     np.testing.assert_allclose(apply(f"ipow_{suffix}", a, b), expected, rtol=float(20 * np.finfo(dtype).eps))
 
 
+def test_integers_need_no_header_that_takes_long_to_read() -> None:
+    assert "<math.h>" not in prelude(frozenset((Helper("min", "i64"), Helper("floordiv", "u8"))))
+    assert "<math.h>" in prelude(frozenset((Helper("min", "i64"), Helper("floordiv", "f64"))))
+
+
 @pytest.mark.parametrize("suffix", ["f32", "f64"])
 @pytest.mark.parametrize("name", ["min", "max"])
 def test_reduction(name: str, suffix: str, seed: int) -> None:

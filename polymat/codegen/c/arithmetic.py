@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from polymat.codegen.c.elements import C_TYPES
-from polymat.codegen.c.kernels import element_macros, kernel, kernel_functions, kernel_text
+from polymat.codegen.c.kernels import (
+    element_macros,
+    kernel,
+    kernel_functions,
+    kernel_headers,
+    kernel_text,
+)
 from polymat.codegen.c.needs import Helper, HelperReduction, Need
 from polymat.dataclass import dataclass
 
@@ -39,7 +45,7 @@ class _Kind:
         """The functions that there are."""
         if self.suffix == "b8":
             return _TRUTH
-        return tuple(name for header in self._headers for name in kernel_functions(header))
+        return tuple(name for header in self.headers for name in kernel_functions(header))
 
     @property
     def needs(self) -> frozenset[Helper | HelperReduction]:
@@ -52,11 +58,11 @@ class _Kind:
         """The definitions of those that are wanted."""
         only = [name for name in self.functions if self._helper(name) in wanted]
         reductions = [name for name in only if HelperReduction(self._helper(name)) in wanted]
-        functions = [self._functions(header, only) for header in self._headers]
+        functions = [self._functions(header, only) for header in self.headers]
         return "".join([*functions, *map(self._reduction, reductions)])
 
     @property
-    def _headers(self) -> tuple[str, ...]:
+    def headers(self) -> tuple[str, ...]:
         """Those of its functions, each behind what it includes."""
         return (*kernel(self.header).kernels, self.header)
 
@@ -105,7 +111,19 @@ def arithmetic_needs() -> frozenset[Helper | HelperReduction]:
 
 def arithmetic(needs: frozenset[Need]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
-    wanted = needs | {need.helper for need in needs if isinstance(need, HelperReduction)}
-    wanted |= {called for caller, called in _CALLED.items() if caller in needs}
+    wanted = _wanted(needs)
     bessel = [kernel_text(header) for helper, header in _BESSEL.items() if helper in wanted]
     return [*filter(None, (kind.text(wanted) for kind in _KINDS)), *bessel]
+
+
+def arithmetic_headers(needs: frozenset[Need]) -> frozenset[str]:
+    """The system's headers that these definitions use: those of integers none that takes long to read."""
+    wanted = _wanted(needs)
+    own = [header for kind in _KINDS if kind.text(wanted) for header in kind.headers]
+    return kernel_headers(*own, *(header for helper, header in _BESSEL.items() if helper in wanted))
+
+
+def _wanted(needs: frozenset[Need]) -> frozenset[Need]:
+    """With the functions that these call."""
+    wanted = needs | {need.helper for need in needs if isinstance(need, HelperReduction)}
+    return wanted | {called for caller, called in _CALLED.items() if caller in needs}

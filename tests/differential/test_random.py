@@ -19,7 +19,7 @@ from tests.differential.compare import (
 )
 from tests.differential.random_programs import Program, program
 
-PROGRAMS, BATCH = 300, 10  # a batch at least for every variant; each seed draws others
+PROGRAMS, BATCH = 500, 10
 
 
 def batch(seed: int, first: int, count: int = BATCH) -> list[Program]:

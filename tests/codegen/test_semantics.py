@@ -185,6 +185,19 @@ def test_wrapping_does_not_depend_on_where_it_happens() -> None:
     assert pm.compile(f)(data).tolist() == [3.0, 0.0]
 
 
+def test_integers_wrap_beside_the_least_of_them() -> None:
+    """Conversions to longer types show whether sums had 64 bits, as -2147483648 has in C."""
+    x, least = Vector(Int, "x", [N]), -(2**31)
+    outputs: list[pm.Function] = []
+    for value in (x(i) - least, x(i) + least, least - x(i), x(i) * least):
+        outputs.append(pm.Function(([i], [whole]), pm.Long, f"f{len(outputs)}"))
+        outputs[-1].defn = [pm.Cast(pm.Long, value)]
+    data, low = np.array([0, 1, -1, 5, least, -least - 1], np.int32), np.int32(least)
+    all_wanted = (data - low, data + low, low - data, data * low)
+    for found, wanted in zip(pm.compile(outputs)(data), all_wanted, strict=True):
+        assert found.tolist() == wanted.tolist()
+
+
 MIXED: dict[str, Twins] = {
     "a + b": (lambda a, b, c, d, e: a + b,) * 2,
     "a < b": (

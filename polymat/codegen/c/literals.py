@@ -25,15 +25,12 @@ def literal(value: complex, dtype: ScalarType) -> CExpr:
     number_text = int(value.real)
     if dtype.size < 4:
         return Cast(dtype.c, Literal(str(number_text)))
-    if number_text == -(2**63):
-        return CBinary("-", Literal("-9223372036854775807LL"), Literal("1"))
     if dtype.kind == "u":
         return Literal(f"{number_text}u")
-    return Literal(
-        f"{number_text}LL"
-        if dtype == Long or (dtype.weak and abs(number_text) >= 2**31)
-        else str(number_text)
-    )
+    suffix = "LL" if dtype == Long or (dtype.weak and abs(number_text) >= 2**31) else ""
+    if number_text == -(2**63 if suffix else 2**31):  # C reads it without the minus, which takes more bits
+        return CBinary("-", Literal(f"{number_text + 1}{suffix}"), Literal("1"))
+    return Literal(f"{number_text}{suffix}")
 
 
 def _float_literal(value: float, dtype: ScalarType) -> CExpr:

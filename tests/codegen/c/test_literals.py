@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polymat import Complex, ComplexFloat, Double, Float, Int, Int8, Long, Short, UChar, UInt16, UInt64
+from polymat import Complex, ComplexFloat, Double, Float, Int, Int8, Long, Short, UChar, UInt, UInt16, UInt64
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.render import expression
 from polymat.runtime.toolchain import compile_shared, find_compiler
@@ -44,6 +44,14 @@ def test_the_bits_of_constants(dtype: Any, tmp_path: Path) -> None:
     library = ctypes.CDLL(str(tmp_path / "values.so"))
     found = (ctypes.c_char * expected.nbytes).in_dll(library, "values").raw
     assert found == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [Int, UInt, Long], ids=str)
+def test_constants_have_the_size_of_their_type(dtype: Any, tmp_path: Path) -> None:
+    """Minus 2147483648 has 64 bits in C, where sums with it would not wrap around."""
+    sizes = [f"sizeof({expression(literal(value, dtype))})" for value in (0, 1, *ends(dtype))]
+    asserted = "\n".join(f'_Static_assert({size} == sizeof({dtype.c}), "{size}");' for size in sizes)
+    compile_shared(f"#include <stdint.h>\n{asserted}\n", tmp_path / "sizes.so", find_compiler(), ("-shared",))
 
 
 @pytest.mark.parametrize("dtype", [Float, Double])

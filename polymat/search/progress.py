@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
 
+from polymat.errors import counted
 from polymat.runtime.tunedstore import Trial
 
 _log = logging.getLogger("polymat.tune")
@@ -35,7 +36,7 @@ def progress_line(name: str, budget: float) -> Iterator[Callable[[Sequence[Trial
 
 def progress_text(name: str, trials: Sequence[Trial], spent: float, budget: float) -> str:
     """How many trials and seconds, and the best so far beside the default."""
-    text = f"tuning {name}: {len(trials)} trials, {spent:.0f} s of {budget:.0f} s"
+    text = f"tuning {name}: {counted(len(trials), 'trial')}, {spent:.0f} s of {budget:.0f} s"
     timed = [trial for trial in trials if trial.rounds]
     if not timed:
         return text

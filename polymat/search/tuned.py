@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from polymat.dataclass import dataclass
-from polymat.errors import ArgumentError
+from polymat.errors import ArgumentError, counted
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.tunedstore import SearchEnd, Trial
 
@@ -71,8 +71,8 @@ class Tuned:
             return f"{name}: there is nothing to choose, {self.default_seconds * 1e3:.4g} ms"
         if self.ending.choice is None:
             return (
-                f"{name}: {count} trials, none clearly quicker than what the compiler chooses by itself, "
-                f"{self.default_seconds * 1e3:.4g} ms"
+                f"{name}: {counted(count, 'trial')}, none clearly quicker than what the compiler chooses "
+                f"by itself, {self.default_seconds * 1e3:.4g} ms"
             )
         return (
             f"{name}: {self.best_seconds * 1e3:.4g} ms, {self.gain:.2f} times as fast as the default's "

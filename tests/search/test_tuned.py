@@ -43,4 +43,4 @@ def test_the_progress_has_the_best_so_far() -> None:
         "tuning D: 2 trials, 4 s of 60 s, best 1.000 of the default's 1000 ms"
     )
     assert progress_text("D", TRIALS, 10.0, 60.0).endswith("best 0.500 of the default's 1000 ms")
-    assert progress_text("D", TRIALS[3:4], 2.0, 60.0) == "tuning D: 1 trials, 2 s of 60 s"
+    assert progress_text("D", TRIALS[3:4], 2.0, 60.0) == "tuning D: 1 trial, 2 s of 60 s"

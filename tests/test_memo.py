@@ -144,6 +144,7 @@ OF_THE_PROCESS = {
     "model/reuse.py": {"_group"},
     "model/uniform.py": {"components"},
     "options.py": {"_hints"},
+    "poly/access.py": {"_map_of"},
     "poly/domain.py": {"set_of"},
     "product/formula.py": {"asker_of"},
     "product/formulanames.py": {"_walk"},

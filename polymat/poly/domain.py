@@ -20,7 +20,6 @@ _UP_TO_HERE = isl.Map("{ [a] -> [b] : b <= a }")
 
 
 # Sets do not change, and the ways to compute a pipeline ask for the same boxes again and again.
-# Sets do not change, and texts of domains come again in every compilation.
 @lru_cache(maxsize=1024)
 def set_of(text: str) -> isl.Set:
     """The set that isl reads from a text."""

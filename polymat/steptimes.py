@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 
 from polymat.decide.pointwisesteps import seconds_by_points
@@ -69,7 +69,7 @@ class StepTimes:
             seconds += STEP_SECONDS + together
         return seconds
 
-    @property
+    @cached_property
     def prices(self) -> Prices:
         """Prices of sections whose slices threads may share."""
         asked = self.asked

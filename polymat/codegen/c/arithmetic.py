@@ -54,6 +54,10 @@ class _Kind:
         combined = (HelperReduction(self._helper(name)) for name in reductions)
         return frozenset((*map(self._helper, self.functions), *combined))
 
+    def has(self, wanted: Set[Need]) -> bool:
+        """Whether some of its functions are wanted."""
+        return any(self._helper(name) in wanted for name in self.functions)
+
     def text(self, wanted: Set[Need]) -> str:
         """The definitions of those that are wanted."""
         only = [name for name in self.functions if self._helper(name) in wanted]
@@ -119,7 +123,7 @@ def arithmetic(needs: frozenset[Need]) -> list[str]:
 def arithmetic_headers(needs: frozenset[Need]) -> frozenset[str]:
     """The system's headers that these definitions use: those of integers none that takes long to read."""
     wanted = _wanted(needs)
-    own = [header for kind in _KINDS if kind.text(wanted) for header in kind.headers]
+    own = [header for kind in _KINDS if kind.has(wanted) for header in kind.headers]
     return kernel_headers(*own, *(header for helper, header in _BESSEL.items() if helper in wanted))
 
 

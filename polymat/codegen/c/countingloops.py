@@ -9,6 +9,7 @@ from typing import TypeAlias
 from polymat.codegen.c.ctree import Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
 
 LOW, HIGH = "_pm_low", "_pm_high"  # the first index of a loop, and the one after the last
+BEHIND = "_pm_behind"  # the index after its whole vectors
 Span: TypeAlias = tuple[CExpr, CExpr]
 
 
@@ -33,6 +34,22 @@ def between(loop: For, start: CExpr, end: CExpr) -> For:
 def known_ends(span: Span) -> tuple[Declare, Declare]:
     """The ends of a loop by name: `LOW` and `HIGH`."""
     return Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1])
+
+
+def in_groups(loop: For, span: Span, count: int, group: Sequence[Stmt], rest: str) -> Block:
+    """So many points of a loop at a time, then those that are left; rest: the name of the first of these.
+
+    before:  for (i = first; i < end; i++) body
+    after:   rest = first + (end - first) / count * count;
+             for (i = first; i < rest; i += count) group;  for (i = rest; i < end; i++) body
+    """
+    (start, end), number = span, Literal(str(count))
+    from_zero = start == Literal("0")
+    length = end if from_zero else CBinary("-", end, start)
+    whole = CBinary("*", CBinary("/", length, number), number)
+    begin = Declare("const ptrdiff_t", rest, whole if from_zero else CBinary("+", start, whole))
+    groups = replace(between(loop, start, Id(rest)), step=number, body=tuple(group))
+    return Block((begin, groups, replace(loop, start=Id(rest))))
 
 
 def where_long(loop: For, span: Span, least: CExpr, then: Sequence[Stmt]) -> Block:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import HIGH, LOW, between, counted_range, known_ends
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, between, counted_range, known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -38,7 +38,6 @@ LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000
 SIZES = {ctype: ELEMENT_BYTES[suffix] for suffix, ctype in C_TYPES.items()}
 # Functions of which C compilers make vector instructions.
 VECTORISED = frozenset({"__builtin_fabs", "__builtin_fabsf"})
-BEHIND = "_pm_behind"
 ROW, ROW_BEGIN, PLACE = "_pm_row", "_pm_row_begin", "_pm_place_in_row"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import between, counted_range
+from polymat.codegen.c.countingloops import counted_range, in_groups
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -53,13 +53,7 @@ def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
         case For(variable, body=(For() as row,), pragmas=()) if (
             span := counted_range(statement)
         ) is not None and _can_jam(row, variable):
-            start, end = span
-            whole = _whole(start, end, count)
-            rest = whole if start == Literal("0") else CBinary("+", start, whole)
-            most = between(statement, start, Id(REST))
-            together = replace(most, step=Literal(str(count)), body=(_jammed(row, variable, count),))
-            single = replace(statement, start=Id(REST))
-            yield Block((Declare("const ptrdiff_t", REST, rest), together, single))
+            yield in_groups(statement, span, count, (_jammed(row, variable, count),), REST)
         case For():
             yield replace(statement, body=added_together(statement.body, count))
         case If():
@@ -71,12 +65,6 @@ def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
             yield Block(added_together(body, count))
         case _:
             yield statement
-
-
-def _whole(start: CExpr, end: CExpr, count: int) -> CExpr:
-    """How many iterations run in groups; of a loop that does not run at all none, or fewer than none."""
-    length = end if start == Literal("0") else CBinary("-", end, start)
-    return CBinary("*", CBinary("/", length, Literal(str(count))), Literal(str(count)))
 
 
 def _can_jam(row: For, variable: str) -> bool:

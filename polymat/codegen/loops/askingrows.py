@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polymat.codegen.c.countingloops import HIGH, LOW, between, known_ends
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, between, known_ends
 from polymat.codegen.c.ctree import (
     Block,
     CBinary,
@@ -22,7 +22,6 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.requests import Requests
 from polymat.codegen.memory.storage import LINE_BYTES
 
-BEHIND = "_pm_behind"
 STRIP = "_pm_strip"  # where a line's worth of a row begins
 
 

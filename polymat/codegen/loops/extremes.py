@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import HIGH, LOW, where_long
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, where_long
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -38,7 +38,7 @@ from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.codegen.loops.lanesums import BEHIND, LANES
+from polymat.codegen.loops.lanesums import LANES
 from polymat.codegen.loops.rowvectors import RowVectors
 from polymat.dataclass import dataclass
 

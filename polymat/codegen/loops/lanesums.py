@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.c.countingloops import HIGH, LOW, where_long
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, where_long
 from polymat.codegen.c.ctree import (
     Assign,
     Braces,
@@ -33,7 +33,6 @@ from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.requests import Requests
 from polymat.dataclass import dataclass
 
-BEHIND = "_pm_behind"  # the whole vectors of a row
 LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums
 TOGETHER = 4  # sums whose lanes are added up together
 LEAST_LANES = 4  # of a vector that is worth it

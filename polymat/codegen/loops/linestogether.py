@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import between, counted_range
+from polymat.codegen.c.countingloops import counted_range, in_groups
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -48,12 +48,8 @@ def _together(loop: For, row: For, count: int) -> Block | None:
     span = counted_range(loop)
     if span is None or not all(isinstance(each, Declare | Assign) for each in row.body) or _only_copies(row):
         return None
-    (start, end), number = span, Literal(str(count))
-    whole = CBinary("*", CBinary("/", CBinary("-", end, start), number), number)
-    rest = Declare("const ptrdiff_t", REST, CBinary("+", start, whole))
     several = tuple(each for copy in range(count) for each in _copied(row.body, loop.variable, copy))
-    most = replace(between(loop, start, Id(REST)), step=number, body=(replace(row, body=several),))
-    return Block((rest, most, replace(loop, start=Id(REST))))
+    return in_groups(loop, span, count, (replace(row, body=several),), REST)
 
 
 def _only_copies(row: For) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.countingloops import HIGH, LOW, between, counted_range, known_ends
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, between, counted_range, known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -37,7 +37,7 @@ from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.extremes import KINDS, LAST
 from polymat.codegen.loops.innermost import straight_range, with_changed
-from polymat.codegen.loops.lanesums import BEHIND, LANES
+from polymat.codegen.loops.lanesums import LANES
 from polymat.codegen.loops.rowvectors import RowVectors
 from polymat.dataclass import dataclass
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.c.countingloops import HIGH, LOW, known_ends
+from polymat.codegen.c.countingloops import BEHIND, HIGH, LOW, known_ends
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
@@ -40,7 +40,7 @@ from polymat.codegen.c.shorthand import request
 from polymat.codegen.c.vectortypes import Parts
 from polymat.codegen.loops.accumulators import ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.codegen.loops.lanesums import BEHIND, LANES, added, sums_of
+from polymat.codegen.loops.lanesums import LANES, added, sums_of
 from polymat.codegen.loops.stepreads import StepReads
 from polymat.codegen.memory.storage import LINE_BYTES
 from polymat.dataclass import dataclass

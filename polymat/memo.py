@@ -23,6 +23,9 @@ Memo: TypeAlias = dict[tuple[object, ...], tuple[object, object]]
 
 _MEMO: ContextVar[Memo | None] = ContextVar("_MEMO", default=None)
 
+memo_now = _MEMO.get
+"""What the compilation that runs here remembers; None outside of any."""
+
 
 def remembered(
     function: Callable[Concatenate[Value, Given], Result],
@@ -38,10 +41,12 @@ def remembered(
         if memo is None:
             return function(value, *more, **named)
         key = (function, id(value), more, *named.items()) if named else (function, id(value), more)
-        found = memo.get(key)
-        if found is None:
-            found = memo[key] = value, function(value, *more, **named)
-        result: Result = found[1]  # type: ignore[assignment]  # it was made by the same function
+        try:
+            return memo[key][1]  # type: ignore[return-value]  # it was made by the same function
+        except KeyError:  # so it is asked for the first time: most are asked again
+            pass
+        result = function(value, *more, **named)
+        memo[key] = value, result
         return result
 
     return remembering

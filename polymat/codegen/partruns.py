@@ -137,10 +137,15 @@ def _ending(statement: Stmt, rules: Rules) -> bool | None:
 
     A function that has no result, and nothing behind the statement, ends where a part ends that has it.
     """
-    returns = [each for each in every([statement]) if isinstance(each, Return)]
+    returns = _returns_in(statement)
     if rules.last:
         return False if all(each.value is None for each in returns) else None
     return None if returns and not (rules.ends and all(map(_is_failure, returns))) else bool(returns)
+
+
+@remembered
+def _returns_in(statement: Stmt) -> tuple[Return, ...]:
+    return tuple(each for each in every([statement]) if isinstance(each, Return))
 
 
 @dataclass(frozen=True, slots=True)

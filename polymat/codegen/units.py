@@ -103,7 +103,8 @@ def _families(functions: Sequence[CFunction]) -> list[tuple[CFunction, ...]]:
     callers = Counter(name for function in functions for name in called_by(function))
     families: dict[str, tuple[CFunction, ...]] = {}
     for function in functions:  # each stands behind those that it calls
-        called = [families[name] for name in families if name in called_by(function)]
+        names = called_by(function)
+        called = [families[name] for name in families if name in names]
         own = [each for each in called if callers[each[-1].name] == 1 and each[-1].returns != APART]
         families[function.name] = (*(part for each in own for part in each), function)
     return [family for family in families.values() if family[-1].returns == APART]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from polymat.decide.callprices import CallPrices, alike
 from polymat.decide.callshares import across_of, parallel_of
 from polymat.errors import ToolchainError
+from polymat.graph.aligned import Fusable
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
@@ -32,7 +33,7 @@ from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, TransformPlan
-from polymat.plan.nest import MergedPlan
+from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
@@ -161,6 +162,17 @@ class CallPlanner:
             is_sum = self.pipeline.stage(stage).is_reduction
             self.transforms[stage] = self._transform((stage,)) if is_sum else None
         return self.transforms[stage]
+
+    def transforms_in(self, choice: Fusable) -> dict[str, NestPlan]:
+        """The stages of tiles that are transforms for every point of the tiled dimensions."""
+        found: dict[str, NestPlan] = {}
+        for member in choice.members:
+            plan = self.transform(member.stage)
+            if plan is not None and not member.private:
+                repeated = {dim for axis in plan.transform.batch for dim in axis.dims}
+                if all(dim is None or dim in repeated for dim in member.dims):
+                    found[member.stage] = replace(plan, parallel=None)
+        return found
 
     def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
         if self.options.fft == "never" or not self.is_hidden(stages):

@@ -86,6 +86,7 @@ class Candidates:
         self.positions = PositionPlanner(pipeline, machine, assumed)
         self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
+        self._blocks: dict[Stage, KernelPlan | None] = {}
         self.schemes = options.schemes
         self.planner = SchemePlanner(pipeline, machine, assumed, estimates, options, threads)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
@@ -187,8 +188,12 @@ class Candidates:
         return plan if plan is not None and is_worth(plan, self.assumed) else None
 
     def _register_blocks(self, group: Group, stage: Stage) -> KernelPlan | None:
-        product = (group, stage, self.pipeline.context, self.machine, self.assumed)
-        return plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
+        """The plan of a contraction, found once: many groups have the same stage in them."""
+        if stage not in self._blocks:
+            product = (group, stage, self.pipeline.context, self.machine, self.assumed)
+            self._blocks[stage] = plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
+        plan = self._blocks[stage]
+        return plan if plan is None or plan.group == group else replace(plan, group=group)
 
     def _past_caches(self, stage: Stage, kernel: KernelPlan) -> KernelPlan:
         return product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)
@@ -248,7 +253,7 @@ class Candidates:
 
     def _tiled(self, stages: tuple[str, ...], choice: Fusable) -> list[TilePlan]:
         """The tiles of a choice in loops, and with the transforms among its stages by a library."""
-        calls = self._transforms(choice)
+        calls = self.calls.transforms_in(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
         products = {} if calls else self._products(choice)
         if loops and loops[0].rolling and self.planner.asked(stages):
@@ -259,17 +264,6 @@ class Candidates:
             found = [*found, plan_row_blocks(self.pipeline, Group(stages), *tile, products)]
         smaller = [shared_out(self.pipeline, plan, self.assumed, self.threads) for plan in found]
         return [*found, *(plan for plan in smaller if plan is not None)]
-
-    def _transforms(self, choice: Fusable) -> dict[str, NestPlan]:
-        """The stages that are transforms for every point of the tiled dimensions."""
-        found: dict[str, NestPlan] = {}
-        for member in choice.members:
-            plan = self.calls.transform(member.stage)
-            if plan is not None and not member.private:
-                repeated = {dim for axis in plan.transform.batch for dim in axis.dims}
-                if all(dim is None or dim in repeated for dim in member.dims):
-                    found[member.stage] = replace(plan, parallel=None)
-        return found
 
     def _products(self, choice: Fusable) -> dict[str, KernelPlan]:
         """The stages that register blocks compute for the rows of a tile, where that is a gain."""

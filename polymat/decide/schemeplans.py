@@ -135,8 +135,9 @@ class SchemePlanner:
         if merged is not None:
             return [merged]
         own = self._alone(asked[0]) if asked and len(stages) == 1 else None
-        unsized = replace(self.plain, tile_sizes=())
-        return None if own is None else [switched(own, self.pipeline, self.given, unsized)]
+        if own is None:
+            return None
+        return [switched(own, self.pipeline, self.given, replace(self.plain, tile_sizes=()))]
 
     def asked(self, stages: Sequence[str]) -> list[str]:
         """Those of some stages whose schemes count in a group of all of them."""

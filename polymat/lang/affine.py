@@ -93,7 +93,8 @@ class Affine(ExtentOperators):
         """Whether both are the same form; of a user's extent and a number a condition."""
         if not isinstance(other, Affine):
             return self._compared("==", other) if self.is_value else NotImplemented
-        return self.const == other.const and dict(self.terms) == dict(other.terms)
+        same = self.terms == other.terms  # as most equal ones are, in their order as well
+        return self.const == other.const and (same or dict(self.terms) == dict(other.terms))
 
     def __ne__(self, other: object) -> Any:
         if not isinstance(other, Affine):

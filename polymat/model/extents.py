@@ -66,5 +66,10 @@ def stage_extents(stage: Stage, estimates: Mapping[str, int]) -> tuple[float, ..
 
 def extent(form: Affine, estimates: Mapping[str, int]) -> float:
     """A size form at the estimates."""
-    values = {name: estimates.get(name, UNKNOWN_EXTENT) for name in form.names()}
-    return max(float(form.evaluate(values)), 0.0)
+    total = form.const
+    for atom, coefficient in form.terms:
+        if type(atom) is not str:
+            values = {name: estimates.get(name, UNKNOWN_EXTENT) for name in form.names()}
+            return max(float(form.evaluate(values)), 0.0)
+        total += coefficient * estimates.get(atom, UNKNOWN_EXTENT)
+    return max(float(total), 0.0)

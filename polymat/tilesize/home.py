@@ -13,6 +13,7 @@ from math import exp
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import MEMORY, Machine
+from polymat.memo import remembered
 from polymat.plan.tile import Plan
 from polymat.tilesize.traffic import home_bytes, nearest_level
 
@@ -52,14 +53,19 @@ class Home:
 
         Threads share the arrays out, so that caches of their own hold more together.
         """
-        total, beyond = 0.0, 1.0
-        for cache in machine.caches:
-            room = cache.bytes if cache.shared else cache.bytes * threads
-            room = max(room, machine.reach(cache.level)) if self.as_measured else room
-            farther = min(beyond, missed(round(self.bytes / room, 2)))
-            total += (beyond - farther) / machine.bandwidth(cache.level, threads)
-            beyond = farther
-        return moved * (total + beyond / machine.bandwidth(MEMORY, threads))
+        return moved * _seconds_a_byte(self, machine, threads)
+
+
+@remembered
+def _seconds_a_byte(home: Home, machine: Machine, threads: int) -> float:
+    total, beyond = 0.0, 1.0
+    for cache in machine.caches:
+        room = cache.bytes if cache.shared else cache.bytes * threads
+        room = max(room, machine.reach(cache.level)) if home.as_measured else room
+        farther = min(beyond, missed(round(home.bytes / room, 2)))
+        total += (beyond - farther) / machine.bandwidth(cache.level, threads)
+        beyond = farther
+    return total + beyond / machine.bandwidth(MEMORY, threads)
 
 
 # Of a number, for all pipelines alike.

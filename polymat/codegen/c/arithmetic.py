@@ -7,6 +7,7 @@ these include.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import cache
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import (
@@ -108,6 +109,8 @@ _KINDS = (
 )
 
 
+# The same for all programs.
+@cache
 def arithmetic_needs() -> frozenset[Helper | HelperReduction]:
     """Every function there is, and every reduction."""
     return frozenset(_BESSEL).union(*(kind.needs for kind in _KINDS))

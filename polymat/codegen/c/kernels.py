@@ -99,6 +99,8 @@ def element_macros(suffix: str) -> dict[str, object]:
     }
 
 
+# Files of the package do not change.
+@cache
 def kernel_functions(name: str) -> tuple[str, ...]:
     """The functions `NAME(...)` that a header defines, in order."""
     return tuple(found[1] for block in _blocks(kernel(name).text) if (found := _DEFINED.search(block)))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
 
 from polymat.codegen.c.ctree import Braces, Declare, Stmt, names_in
 from polymat.codegen.c.scopes import changed_by, every, own_expressions, variable
 from polymat.dataclass import dataclass
 from polymat.memo import remembered
+
+_Touched: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str]]
 
 WIDTHS = ("8_t", "16_t", "32_t", "64_t")
 NUMBERS = frozenset(
@@ -97,6 +101,8 @@ def _element(ctype: str) -> str:
     return ctype.rpartition(") ")[2] if ctype.startswith("_Alignas(") else ctype.removeprefix("static ")
 
 
+# Of words of types alone.
+@lru_cache(maxsize=256)
 def _is_number(ctype: str) -> bool:
     return NUMBERS.issuperset(set(ctype.replace("*", " ").split()) - {"const", "restrict"})
 
@@ -112,20 +118,22 @@ def leaves_pointers(
     no:   double local[9]; double *const a = local; f(a);  with none left
     """
     inside = known_in(statements, {})
-    lost = {name for each in every(statements) for name in touched_by(each)[1]}
+    touched = [each for statement in statements for each in _touched_within(statement)]
+    lost = frozenset[str]().union(*(taken for _, taken, _ in touched))
     places = {name for name, each in inside.items() if each.is_array or name in lost}
     if not places:
         return False
-    within = known_in([each for each in every(statements) if isinstance(each, Declare)], before)
+    used = frozenset[str]().union(*(names for each in touched for names in each))
+    near = {name: before[name] for name in used if name in before}  # few of the many that are known
+    within = known_in([each for each in every(statements) if isinstance(each, Declare)], near)
     known = {**within, **inside}
-    found = _pointing(statements, known, places)
+    found = _pointing(touched, known, places)
     return any(name in left or (name in before and name not in inside) for name in found)
 
 
-def _pointing(statements: Sequence[Stmt], known: Mapping[str, KnownName], places: Set[str]) -> set[str]:
+def _pointing(touched: Sequence[_Touched], known: Mapping[str, KnownName], places: Set[str]) -> set[str]:
     """The names of variables that may point to places: to arrays by their names, to others by addresses."""
     found, before = set[str](), -1
-    touched = [touched_by(each) for each in every(statements)]
     while len(found) != before:
         before = len(found)
         for names, taken, own in touched:
@@ -138,7 +146,13 @@ def _pointing(statements: Sequence[Stmt], known: Mapping[str, KnownName], places
 
 
 @remembered
-def touched_by(statement: Stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+def _touched_within(statement: Stmt) -> tuple[_Touched, ...]:
+    """Of a statement, and of all in scopes within it."""
+    return tuple(map(touched_by, every([statement])))
+
+
+@remembered
+def touched_by(statement: Stmt) -> _Touched:
     """The names in a statement, scopes within it left out, those that it changes, and what it declares."""
     own = frozenset((variable(statement),)) if isinstance(statement, Declare) else frozenset[str]()
     return frozenset(names_in(own_expressions(statement))), frozenset(changed_by(statement)), own

@@ -132,14 +132,14 @@ def prototype(function: CFunction, hidden: Collection[str] = ()) -> str:
 
 def _wrapped(items: Sequence[str], column: int) -> str:
     """Items separated by commas, on further lines where a line would get too long."""
-    text, width = "", column
+    found, width = list[str](), column
     for position, item in enumerate(items):
         separator = "" if position == 0 else ", "
         if position and width + len(item) + 3 > LINE_WIDTH:
             separator, width = f",\n{INDENT * 2}", len(INDENT * 2)
-        text += separator + item
+        found += (separator, item)
         width += len(item) + 2
-    return text
+    return "".join(found)
 
 
 def _declared(ctype: str, name: str) -> str:

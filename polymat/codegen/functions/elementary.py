@@ -92,6 +92,8 @@ _CALLED = {
 _COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",)}
 
 
+# The same for all programs.
+@cache
 def function_needs() -> frozenset[Helper]:
     """Every function of this module."""
     return frozenset(Helper(name, kind.suffix) for name in FUNCTIONS | set(_COMPOSED) for kind in KINDS)

@@ -24,6 +24,9 @@ POLYMAT_SEED := $(or $(POLYMAT_SEED),$(if $(CI),11,$(shell date +%s)))
 export POLYMAT_SEED
 export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
+# What Python makes of sources is kept, whatever the environment says of that: tests start hundreds of processes,
+# of which each would compile polymat first, in a third of its time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test golden sanitize lint format types layers pythons peers bench results docs dist clean
@@ -91,8 +94,10 @@ results: $(READY) ## README's tables again, from benchmarks/results
 docs: $(READY) ## README's tables, and the documentation as a site, in build/docs; a warning, or a link that leads nowhere, is an error
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@$(PY) -m benchmarks.figures
-	$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	@rm -f build/docs/.whole
+	$(PY) -m sphinx -E -W --keep-going -q -b html docs build/docs
 	$(PY) docs/links.py build/docs
+	@touch build/docs/.whole
 
 dist: $(READY) ## an sdist, and a wheel for this machine and this Python, in dist/
 	$(PY) -m build --outdir dist .

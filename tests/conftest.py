@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.covering import left_out
 from tests.hosts import CompileFor, as_stated, compiling_for
 
 if TYPE_CHECKING:  # this is imported before the cache of the tests is set up
@@ -33,16 +34,21 @@ NOT_OPTIMISED |= {"benchmarks", "data", "page"} | {
 }
 # What gcc makes of programs is the subject here, or measured.
 AS_USERS_DO = frozenset(("polybench", "runtime", "measuring/test_measuremachine.py"))
-# Elsewhere one of so many of a function's sets of parameters runs loops on vectors, in twice the time, and
-# so is one of so many of the files that programs share compiled; another seed chooses others.  Of these, and
-# of functions without parameters, one of so many is compiled as users do, but in rooms that have loops on
-# vectors at most; and of functions without parameters one is compiled plainly.
-ONE_OF = 3
+# Elsewhere one of so many of a function's sets of parameters, and of functions without parameters, runs loops
+# on vectors, in four times the time of the plainest code, and so is one of so many of the files that programs
+# share compiled; another seed chooses others.  Of these, one of so many is compiled as users do, but in rooms
+# that have loops on vectors at most.
+ONE_OF = 4
 # A test that asks for QUICK gets it one time in so many, and the plainest code otherwise, in a quarter of the
-# time: of random programs a third.  But here what gcc makes of it is the subject.
+# time.  But here what gcc makes of it is the subject.
 QUICK = "-O1"
 ABOUT_GCC = frozenset(("codegen/test_semantics.py",))
 ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
+# Files whose tests start processes that compile, plainly, too.
+PLAIN_PROCESSES = frozenset(("test_examples.py", "benchmarks/test_bench.py", "benchmarks/test_compare.py"))
+PLAIN_PROCESSES |= {
+    f"benchmarks/test_{name}.py" for name in ("audit", "programs", "tunegains", "convergence")
+}
 # Where it is the subject which figures there are of this machine; elsewhere what is known of it counts as
 # measured, as it is for users, and no library is preferred for want of figures.
 AS_FOUND = frozenset(("measuring",))
@@ -67,6 +73,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kernel-cache", metavar="DIR", help="keep compiled kernels in DIR (default: discarded)"
     )
+    parser.addoption(
+        "--all-sets",
+        action="store_true",
+        help="run all sets of parameters, not only those that cover all values",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,10 +100,14 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests without a golden file out where these are rewritten."""
+    """Leave out tests without a golden file where these are rewritten, else sets that others cover."""
     if config.getoption("--update-golden"):
         wanted = {"golden", "update_golden"}
         items[:] = [item for item in items if wanted & {*getattr(item, "fixturenames", ())}]
+    elif not config.getoption("--all-sets"):
+        out = left_out(items, os.environ["POLYMAT_SEED"])
+        items[:] = [item for item in items if item not in out]
+        config.hook.pytest_deselected(items=[*out])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,6 +124,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             patch.setattr(flags, "_flags", partial(_plainly, flags._flags))
         if test.parts[0] not in AS_USERS_DO:  # what programs share is compiled once for all of these
             patch.setattr(objects, "_write_image", partial(_write_some_plainly, objects._write_image))
+        if test.as_posix() in PLAIN_PROCESSES and shutil.which("gcc") is not None:
+            patch.setenv("POLYMAT_CC", str(TESTS / "plaingcc"))
         patch.setattr(flags, "_SHARED", {**flags._SHARED, "gcc": shared})
         if test.parts[0] not in AS_FOUND:
             patch.setattr("polymat.runtime.host.calibrated_machine", lambda: as_stated(calibrated_machine()))
@@ -122,13 +139,10 @@ def _optimising(test: Path, name: str) -> tuple[str, ...]:
         return USUAL
     if rooms & NOT_OPTIMISED:
         return PLAINEST
-    function, _, parameters = name.partition("[")
-    if parameters and _draw(f"{test} {name}"):
+    if _draw(f"{test} {name}"):
         return PLAINEST
-    drawn = _draw(f"{test} {function}")
-    if drawn == 0 and not rooms & ON_VECTORS:
-        return USUAL
-    return VECTORS if parameters or drawn < 2 else PLAINEST
+    as_users_do = _draw(f"{test} {name.partition('[')[0]} as users do") == 0
+    return USUAL if as_users_do and not rooms & ON_VECTORS else VECTORS
 
 
 def _draw(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -85,31 +86,50 @@ def is_type(name: str) -> bool:
     return isinstance(getattr(polymat, name), ScalarType)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="Sphinx is not installed: make docs")
-def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-W",
-        "--keep-going",
-        "-q",
-        "-b",
-        "html",
-        str(DOCS),
-        str(tmp_path),
-    ]
+def is_built(root: Path) -> bool:
+    """Whether `make docs` has built the site of what is there now, and found nothing wrong."""
+    built = root / "build" / "docs" / ".whole"
+    files = (path for folder in ("docs", "polymat", "benchmarks") for path in (root / folder).rglob("*"))
+    suffixes = (".py", ".md", ".json", ".css", ".c", ".h")
+    sources = [*root.glob("*.md"), *(path for path in files if path.suffix in suffixes)]
+    return built.exists() and all(path.stat().st_mtime < built.stat().st_mtime for path in sources)
+
+
+def test_a_site_of_other_sources_is_not_taken(tmp_path: Path) -> None:
+    page, whole = tmp_path / "docs" / "a.md", tmp_path / "build" / "docs" / ".whole"
+    for number, path in enumerate((page, whole)):
+        path.parent.mkdir(parents=True)
+        assert not is_built(tmp_path)
+        path.touch()
+        os.utime(path, (number, number))
+    assert is_built(tmp_path)
+    os.utime(page, (2, 2))
+    assert not is_built(tmp_path)
+
+
+def site(to: Path) -> Path:
+    """The site, built there unless `make docs` has built it of the same sources."""
+    if is_built(ROOT):
+        return ROOT / "build" / "docs"
+    words = ["-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(to)]
+    command = [sys.executable, "-m", "sphinx", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    options = (tmp_path / "reference" / "options.html").read_text("utf-8")
+    assert subprocess.run([sys.executable, LINKS, to], check=False).returncode == 0
+    return to
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="Sphinx is not installed: make docs")
+def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+    built = site(tmp_path)
+    options = (built / "reference" / "options.html").read_text("utf-8")
     assert "parallel_threshold" in options
     names = {"compile", *polymat.__all__} - {name for name in polymat.__all__ if is_type(name)}
     names |= {f"Signal.{name}" for name in ("fir", "down", "up", "interp_fft")}
     names |= {f"Matrix.{name}" for name in ("T", "sum", "mean", "max", "min", "prod", "argmin", "argmax")}
-    reference = (tmp_path / "reference" / "api.html").read_text("utf-8")
+    reference = (built / "reference" / "api.html").read_text("utf-8")
     assert [name for name in sorted(names) if f'id="polymat.{name}"' not in reference] == []
-    assert "POLYMAT_CACHE_DIR" in (tmp_path / "reference" / "environment.html").read_text("utf-8")
-    assert subprocess.run([sys.executable, LINKS, tmp_path], check=False).returncode == 0
+    assert "POLYMAT_CACHE_DIR" in (built / "reference" / "environment.html").read_text("utf-8")
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:

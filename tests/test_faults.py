@@ -74,6 +74,7 @@ def met() -> dict[tuple[str, int], list[int]]:
     return {(name, threads): pages for name, threads, pages in json.loads(done.stdout)}
 
 
+@pytest.mark.covering
 @pytest.mark.skipif(settings().memory_checker, reason="the tool writes notes of its own")
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -19,11 +19,17 @@ from tests.fixed import NARROW
 from tests.hosts import CompileFor
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Empty, and the same for all kinds: what programs share is compiled once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_of_program_is_loaded_as_it_was_decided(
-    kind: str, compile_for: CompileFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, compile_for: CompileFor, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    anew = noted_anew(tmp_path / "cache", monkeypatch)
+    anew = noted_anew(cache, monkeypatch)
     asked = dict(KINDS[kind]())
     compile_for(asked.pop("machine", NARROW))
     asked["options"] = replace(asked.get("options", DEFAULTS), cflags=("-O0",))

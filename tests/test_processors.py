@@ -78,6 +78,7 @@ def assert_right(results: Any, expected: Any, real: ScalarType) -> None:
         assert_close(actual, wanted, roundings=4 * SIZES["K"] + 40, magnitude=40.0, name=f"output {index}")
 
 
+@pytest.mark.covering
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 @pytest.mark.parametrize("real", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize("name", PROCESSORS)

@@ -143,6 +143,7 @@ CPLUSPLUS = "#include <vector>\n" + PROGRAM.replace("double y[3];", "std::vector
 )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("language", ["C", "CXX"])
 @pytest.mark.parametrize("way", ["pkg-config", "cmake"])
 def test_a_program_finds_a_saved_library(way: str, language: str, moved: Path, tmp_path: Path) -> None:

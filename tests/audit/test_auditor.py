@@ -59,6 +59,7 @@ def program(output: Function, options: Options) -> tuple[Schedule, Clocked]:
     return schedule, clocked(schedule, job)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("n", [3, 40])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_clock_tells_seconds_of_each_group_and_the_results_are_the_same(n: int, threads: int) -> None:

@@ -92,6 +92,7 @@ def test_layer(prepare: Prepare) -> None:
     assert agrees(product_case((5, 7, 3), np.float32, "toy", problem="layer"), prepare)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("prepare", [pipelines.prepare, scipy_signals.prepare_recursive])
 def test_recursive_filters(prepare: Prepare, dtype: type) -> None:
@@ -108,6 +109,7 @@ def test_rows(prepare: Prepare) -> None:
     assert agrees(kalman_case(11), prepare)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("layer", [(3, 2, 4, 3, 1), (2, 3, 6, 1, 2), (4, 1, 6, 5, 2)])
 @pytest.mark.parametrize("fused", [False, True])
 def test_convolution(layer: tuple[int, int, int, int, int], fused: bool) -> None:
@@ -163,6 +165,7 @@ def test_sub_band_has_the_lengths_of_its_stages() -> None:
     assert [len(whole), *(len(band) for band in bands)] == [1003, 251, 251, 251, 251]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(
     "prepare",

@@ -17,6 +17,7 @@ WAYS = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.NAME)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_stencil_program(program: ModuleType, way: str) -> None:

@@ -83,6 +83,7 @@ def assert_alike(output: Any, inputs: list[Any], threads: int, *, grid: bool = T
         assert_close(compiled(*arrays), expected, roundings=terms, magnitude=1.0 * terms, name=name)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products(name: str, threads: int) -> None:
@@ -90,6 +91,7 @@ def test_products(name: str, threads: int) -> None:
     assert_alike(output, inputs, threads, blas="never")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_triangles(name: str, threads: int) -> None:
@@ -98,6 +100,7 @@ def test_triangles(name: str, threads: int) -> None:
     assert_alike(output, inputs, threads, grid=grid, blas="never")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [*THREADS, 16])
 @pytest.mark.parametrize("name", IN_PAIRS)
 def test_complex_products(name: str, threads: int) -> None:

@@ -84,6 +84,7 @@ def compare(compiled: Any, arrays: list[Any], depth: int, names: Any) -> None:
         assert_close(one, other, roundings=depth + 4, magnitude=np.abs(bound), name=name)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("way", ["left", "right", "result"])
 def test_triangles(way: str, name: str, compile_for: CompileFor) -> None:

@@ -33,6 +33,7 @@ def values(n: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [pm.Float, pm.Double])
 @pytest.mark.parametrize(
     ("number", "narrow"),

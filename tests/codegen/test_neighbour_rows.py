@@ -74,6 +74,7 @@ def check(dtype: Any, places: Any, arrays: dict[str, Any]) -> None:
         assert alone[:1].tobytes() == found[number : number + 1].tobytes()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("places", [Int, Long], ids=str)
 def test_rows_of_all_lengths(dtype: Any, places: Any, seed: int) -> None:
@@ -149,6 +150,7 @@ def c_of(machine: Any, inside: Interval) -> str:
     return own_c(program)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("places", [Int, Long], ids=str)
 def test_nothing_behind_arrays_is_read(dtype: Any, places: Any) -> None:

@@ -21,6 +21,7 @@ SHAPES = [(n, k) for n in (64, 127, 1023, 1024, 1025, 2100) for k in (0, 1, 7, 8
 ]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("turned", [False, True], ids=["in order", "transposed"])
 @pytest.mark.parametrize("kind", [Double, Float])
 def test_one_row(kind: Any, turned: bool) -> None:

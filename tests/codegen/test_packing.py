@@ -79,6 +79,7 @@ def test_convolutions(stride: int, small: bool, seed: int, compile_for: CompileF
         )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("gap", [0, 1])
 @pytest.mark.parametrize("channels_last", [True, False])
 @pytest.mark.parametrize("small", [False, True])
@@ -151,6 +152,7 @@ def test_segments_gathered_in_long_runs(contraction: str, seed: int, compile_for
         )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "contraction",

@@ -61,6 +61,7 @@ FEW_ROWS = (
 FEW_COLUMNS = ("301 14 24 20", "1300 2 17 33", "64 80 48 16", "97 21 9 41", "203 20 49 17", "128 40 31 30")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("contraction", "all_extents"), [("abcd-ebad-ce", FEW_ROWS), ("abc-bda-dc", FEW_COLUMNS)]

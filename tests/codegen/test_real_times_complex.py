@@ -74,6 +74,7 @@ def test_the_right_operand_is_read_as_it_lies() -> None:
     assert "_pm_paired_columns" in across.source
 
 
+@pytest.mark.covering
 @pytest.mark.usefixtures("machine")
 @pytest.mark.parametrize("conjugated", [False, True])
 @pytest.mark.parametrize("scale", [alpha, beta])

@@ -70,6 +70,7 @@ PROGRAMS: dict[str, Callable[[pm.Image], list[pm.Function]]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("tiles", "rolling"), TILES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_scales(name: str, tiles: tuple[int, ...], rolling: bool) -> None:

@@ -299,6 +299,7 @@ def test_complex_zeros_and_infinities() -> None:
     check(twins, {name: a + 0.0 for name, a in pairs(values, "complex128").items()})
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("count", [1, 7, 40])
 def test_reductions_over_nan_and_infinity(dtype: str, count: int) -> None:

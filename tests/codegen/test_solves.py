@@ -109,6 +109,7 @@ def test_systems(name: str) -> None:
     check(s, make(s), routine, Options(blas="always", threads=3, parallel_threshold=0))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Float, ComplexFloat, Complex])
 @pytest.mark.parametrize("name", ["lower", "vector turned"])
 def test_types(name: str, dtype: Any) -> None:
@@ -142,6 +143,7 @@ def test_into_the_right_hand_side(blas: Any) -> None:
     assert_close(arrays["B"], expected, roundings=60, magnitude=4.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Float, Double])
 @pytest.mark.parametrize("name", ["lower", "upper", "right upper", "right lower turned"])
 def test_what_is_not_finite_reaches_only_what_it_is_part_of(name: str, dtype: Any) -> None:

@@ -50,6 +50,7 @@ def check(function: pm.Compiled, *arrays: Any, depth: int, **scalars: Any) -> No
     assert_close(function(*arrays, **scalars), expected, roundings=depth + 4, magnitude=magnitude)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dtype", "name"), DTYPES)
 @pytest.mark.parametrize("transposed", ["", "A", "B"])
 def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: str) -> None:

@@ -60,6 +60,7 @@ def pieces(image: pm.Image) -> pm.Function:
 PROGRAMS = {"uneven": uneven, "diamond": diamond, "pieces": pieces}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("tiles", TILES)
 def test_rolling_tiles(name: str, tiles: tuple[int, ...]) -> None:

@@ -25,6 +25,7 @@ def sweeps(threads: int) -> Compiled:
     return compiled
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
 def test_threads_compute_the_same(steps: int, threads: int) -> None:

@@ -45,6 +45,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_structured_products(name: str, threads: int) -> None:

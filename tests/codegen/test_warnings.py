@@ -49,6 +49,7 @@ def test_no_function_is_left_over() -> None:
     pm.compile([C @ x, C @ y], name="program", options=pm.Options(fuse=False, cflags=STRICT))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("blas", ["auto", "never"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_warning(name: str, blas: Any) -> None:

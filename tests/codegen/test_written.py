@@ -34,6 +34,7 @@ def inside(before: int, after: int, left: int, right: int) -> Function:
     return inner
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("border", [(0, 0, 1, 0), (2, 1, 0, 0), (1, 2, 3, 4), (40, 0, 0, 0), (0, 0, 0, 3)])
 @pytest.mark.parametrize("shape", [(1, 40000), (2, 40000), (41, 2001), (40000, 1), (9000, 5), (0, 7), (3, 0)])
 def test_borders_are_zero(border: tuple[int, int, int, int], shape: tuple[int, int]) -> None:

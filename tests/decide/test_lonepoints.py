@@ -101,6 +101,7 @@ def divides(a: Any, b: Any, given: Any, number: Any) -> tuple[Any, Any]:
     return Select(apart, b + 7 // given, a), Select(apart, a + (j + 3) // given, b)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("rank", WHOLE)
 @pytest.mark.parametrize(

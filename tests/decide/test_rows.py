@@ -26,6 +26,7 @@ def compiled(program: str, rank: int, estimates: tuple[int, ...], dtype: Any = F
     return pm.compile(y, name="rows", inputs=[x], estimates=known, options=Options(**options))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rank", [2, 3, 4])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_one_pass(program: str, rank: int) -> None:
@@ -38,6 +39,7 @@ def test_one_pass(program: str, rank: int) -> None:
     assert all(place == "scratchpad" for name, place in group.storage.items() if name != "y")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Float, Double], ids=["float", "double"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_numbers(program: str, dtype: Any) -> None:

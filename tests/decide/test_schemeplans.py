@@ -116,6 +116,7 @@ def test_the_learned_ranker_without_effect_is_an_error() -> None:
         compile_request(asked)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("blocks", ["model", "learned"])
 @pytest.mark.parametrize("switch", ["vector", "unroll"])
 def test_blocks_of_the_model_heed_what_is_switched_off(blocks: str, switch: str) -> None:

@@ -15,7 +15,7 @@ from polymat import Options
 from polymat.codegen.program import Program
 from tests.fixed import NARROW, WIDE, compiled_levels, own_c, report_of
 
-PARTS, DRAWN = 6, 2  # tests, and programs of each
+PARTS, DRAWN = 6, 1  # tests, and programs of each
 CASES = {
     f"{section}: {case.name}": case
     for section in (

@@ -77,6 +77,7 @@ def sums_in_blocks() -> dict[str, Any]:
     return of_kernel("nussinov", next(iter(find_kernel("nussinov").builds)), 500)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("machine", [NARROW, WIDE], ids=["narrow", "wide"])
 @pytest.mark.parametrize("program", [plate, columns_that_wait, segments, sums_in_blocks])
@@ -89,6 +90,7 @@ def test_steps_in_orders_of_their_own_are_taken_back(
     assert without_remarks(asked, Options(threads=threads, scheme=told)) == by_default
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("name", "alone"), [("mandelbrot1", True), ("mandelbrot2", True), ("crc16", False)])
 def test_points_that_take_all_steps_are_taken_back(name: str, alone: bool, threads: int) -> None:

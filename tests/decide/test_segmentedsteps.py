@@ -222,6 +222,7 @@ def check(made: Function, count: int, threads: int, dtype: Any, rng: np.random.G
             np.testing.assert_allclose(result, expected, atol=near * scale, err_msg=f"{steps}, {points}")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float])
 @pytest.mark.parametrize(("make", "count"), [(means, 2), (waves, 3), (far, 2), (alone, 1)])
 def test_elements_are_those_of_steps_one_by_one(
@@ -256,6 +257,7 @@ def drawn(rng: np.random.Generator, dtype: Any) -> Function:
     return last
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("number", range(6))
 def test_random_systems(number: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     anyway(monkeypatch)

@@ -275,6 +275,7 @@ def crew_of(section: SkewedSteps, sizes: dict[str, int], steps: int, threads: in
     return int(decided.crew.at(values))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("make", [means, two_back, fields, heat, line])
 def test_elements_are_those_of_steps_one_by_one(

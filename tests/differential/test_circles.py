@@ -27,6 +27,7 @@ def arrays_of(system: System, size: int) -> dict[str, np.ndarray]:
     return {vector.name: rng.random(size) for vector in system.inputs if vector.name}
 
 
+@pytest.mark.drawn(20)
 @pytest.mark.parametrize("number", range(INTERPRETED))
 def test_sections_compute_what_the_whole_does(number: int, seed: int) -> None:
     system = draw(seed + number)

@@ -91,6 +91,7 @@ def assert_alike(found: ArrayOf, right: ArrayOf, rows: int) -> None:
     assert_close(found, right, roundings=64 * (rows + 1), magnitude=magnitude)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_eliminations_in_blocks(seed: int) -> None:
     rng = random.Random(seed)

@@ -162,6 +162,7 @@ class Algebra:
         return found
 
 
+@pytest.mark.drawn(9)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_random_algebra(number: int, seed: int) -> None:
     rng = np.random.default_rng([seed, number])

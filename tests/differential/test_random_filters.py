@@ -73,10 +73,12 @@ class Cascades:
         return found[:count] + 0.5 * other[:count] if self.rng.integers(2) else found[:count] - other[:count]
 
 
-@pytest.mark.parametrize("number", range(24))
-def test_cascades(number: int, seed: int) -> None:
-    way, kind = list(WAYS)[number % 4], ("float64", "float32")[number // 4 % 2]
-    rng = np.random.default_rng([seed, number])
+@pytest.mark.covering
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("way", WAYS)
+def test_cascades(way: str, kind: str, number: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, [*WAYS].index(way), kind == "float32", number])
     drawn = Cascades(rng, pm.Double if kind == "float64" else pm.Float)
     outputs = [drawn.draw() for _ in range(CASCADES[way])]
     inputs = [*drawn.inputs, drawn.taps]

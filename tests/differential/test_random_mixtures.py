@@ -15,6 +15,7 @@ PROGRAMS = 24
 KINDS = 200  # programs that are only drawn
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_random_mixtures(number: int, seed: int) -> None:
     made = mixture(1000 * seed + number)

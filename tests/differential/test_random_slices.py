@@ -10,6 +10,7 @@ from tests.differential.random_slices import differences, draw
 PROGRAMS = 8
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_results_are_those_of_the_interpreter(
     number: int, seed: int, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,7 @@ from tests.differential.under_sanitizers import clean_output
 PROGRAMS = 8
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_results_are_those_of_the_interpreter(number: int, seed: int) -> None:
     steps = random_steps(1000 * seed + number)

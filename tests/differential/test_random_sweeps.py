@@ -14,7 +14,7 @@ from polymat import Case, Condition, Double, Function, Int, Interval, Options
 M, N, T = (pm.Parameter(Int, name) for name in "MNT")
 t, i, j = (pm.Variable(Int, name) for name in "tij")
 SHAPES = ((0, 0), (1, 1), (1, 9), (9, 1), (7, 8), (13, 11), (17, 9), (26, 31))
-PROGRAMS = 8
+PROGRAMS = 5
 TYPES = (Double, Double, pm.Float, pm.Long)
 
 

@@ -47,6 +47,7 @@ OUTPUTS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("estimates", [{}, {M: 300, N: 200}], ids=["default", "large"])
 @pytest.mark.parametrize("outputs", OUTPUTS.values(), ids=OUTPUTS)
 def test_sizes_that_do_not_have_all_of_it(outputs: Sequence[Any], estimates: dict[Any, int]) -> None:

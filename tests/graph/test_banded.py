@@ -71,6 +71,7 @@ def chosen(pipeline: Pipeline) -> Bandable | None:
     return None if steps is None else bandable(pipeline, steps)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("make", [means, waves, fields])
 @pytest.mark.parametrize("size", [2, 3, 8])
 def test_bands_compute_what_steps_do(make: object, size: int) -> None:

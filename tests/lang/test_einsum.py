@@ -39,6 +39,7 @@ def random_arrays(seed: int, operands: Sequence[str]) -> list[Any]:
     return [rng.standard_normal([VALUES[letter] for letter in letters]) for letters in operands]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("text", CONTRACTIONS)
 @pytest.mark.parametrize("arrow", [False, True])
 def test_contractions(text: str, arrow: bool, seed: int) -> None:

@@ -158,6 +158,7 @@ def test_function_computes_what_numpy_does(name: str, seed: int) -> None:
         np.testing.assert_array_equal(compiled.reference(*arrays), expected, strict=True)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("name", ["A @ B.T", "symm", "syr2k", "trmm beta", "dot"])
 def test_function_works_in_every_type(name: str, dtype: Any, seed: int) -> None:

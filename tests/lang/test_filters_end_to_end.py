@@ -98,6 +98,7 @@ def test_lengths(name: str) -> None:
         check(compiled, a, expected(a))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("old", [100, 101])
 @pytest.mark.parametrize("kind", [pm.Double, pm.Complex])
 def test_resample(kind: Any, old: int) -> None:
@@ -130,6 +131,7 @@ def test_table_of_integers() -> None:
     assert_close(compiled(a), full(a, taps), roundings=100, magnitude=4000.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Double, pm.Complex])
 @pytest.mark.parametrize("up", [1, 2])
 def test_few_taps_that_are_not_finite_reach_their_results_alone(kind: Any, up: int) -> None:
@@ -258,6 +260,7 @@ def resampled(given: Any, count: int) -> Any:
     return found if np.iscomplexobj(given) else found.real
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("samples", [pm.Double, pm.Complex])
 @pytest.mark.parametrize(
     ("length", "wanted"),

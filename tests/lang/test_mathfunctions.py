@@ -67,6 +67,7 @@ def near(actual: Values, expected: Values) -> None:
     assert np.all(np.abs(actual[finite] - expected[finite]) <= ULPS * np.spacing(np.abs(expected[finite])))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("math_", ["vector", "libm"])
 @pytest.mark.parametrize(("dtype", "kind"), [(Float, np.float32), (Double, np.float64)])
 @np.errstate(all="ignore")

@@ -58,6 +58,7 @@ ONE_INPUT: dict[str, tuple[Any, Callable[[Array], Array]]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", ONE_INPUT)
 @pytest.mark.parametrize("length", [9, 12])
 def test_signal_computes_what_numpy_does(name: str, length: int, seed: int) -> None:

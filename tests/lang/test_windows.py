@@ -25,6 +25,7 @@ BANDS: dict[str, tuple[int, Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("attenuation", [None, 10.0, 21.0, 40.0, 95.0])
 @pytest.mark.parametrize("name", BANDS)
 def test_inside(name: str, attenuation: float | None) -> None:

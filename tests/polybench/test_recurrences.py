@@ -89,6 +89,7 @@ def assert_solves(kernel: Kernel, results: Arrays, arrays: Arrays, sizes: Sizes)
     assert kernel.error(tuple(results.values()), arrays, sizes) <= 1
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dataset", GOLDEN_DATASETS)
 @EACH
 def test_compiled_on_polybench_data(kernel: Kernel, dataset: str) -> None:

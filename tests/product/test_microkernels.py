@@ -60,6 +60,7 @@ def test_whole_blocks_are_calls_and_the_others_loops() -> None:
     check(program)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("result", [(None, None), (None, 1), (1, None), (8, 1), (1, 6)])
 @pytest.mark.parametrize("depth", [1, 4])
 def test_any_layout_of_the_result_and_any_depth(result: Any, depth: int) -> None:

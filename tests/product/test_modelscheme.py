@@ -36,6 +36,7 @@ def modelled(name: str, sizes: Mapping[str, int], machine: Machine = HASWELL) ->
     return Modelled.of(stage, found, pipeline.extents, estimates, machine, machine.lanes(stage.dtype.size))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_schemes_of_contractions_fit_and_can_be_given_back(name: str, threads: int) -> None:

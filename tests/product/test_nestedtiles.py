@@ -43,6 +43,7 @@ def compiled(output: Any, scheme: str, **options: Any) -> Any:
     return pm.compile(output, name="made", options=asked)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     ("scheme", "shared"),

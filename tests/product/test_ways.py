@@ -137,6 +137,7 @@ def in_blocks(plan: KernelPlan, sizes: Mapping[str, int], cut: list[int]) -> tup
     return min(tall * plan.blocks.rows, sizes["M"]), min(broad * plan.blocks.columns, sizes["N"]), deepest
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 @pytest.mark.parametrize("lies", LIES)
@@ -159,6 +160,7 @@ def test_python_says_what_generated_code_does(lies: str, dtype: ScalarType, mach
     assert len(taken) >= 4, taken
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 @pytest.mark.parametrize("lies", LIES)
 def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType) -> None:

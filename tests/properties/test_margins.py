@@ -227,6 +227,7 @@ class PyramidProgram:
         return [stage for stage in stages[:-1] if self.rng.random() < 0.3] + stages[-1:]
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("case", range(25))
 def test_random_programs(case: int, seed: int) -> None:
     rng = random.Random(f"{seed} {case}")
@@ -236,6 +237,7 @@ def test_random_programs(case: int, seed: int) -> None:
     check_all_choices(program.outputs(), rng)
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("case", range(25))
 def test_random_scales(case: int, seed: int) -> None:
     rng = random.Random(f"{seed} {case} scales")

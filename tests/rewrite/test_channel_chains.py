@@ -38,6 +38,7 @@ def test_chains_are_joined_as_a_whole(channels: int) -> None:
     check(out, *((9, width + 4, channels) for width in WIDTHS))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("channels", [1, 2, 3, 5])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_who_mixes_channels_reads_them_from_long_rows(channels: int, threads: int) -> None:
@@ -84,6 +85,7 @@ def test_corners_of_every_channel(threads: int) -> None:
         assert_close(compiled(given), compiled.reference(given), roundings=400, magnitude=9 * 64.0**2)
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_chains(seed: int) -> None:
     random = np.random.default_rng(seed)

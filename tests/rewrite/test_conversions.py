@@ -53,6 +53,7 @@ def check(output: Any, dtype: str, channels: int | None, **description: Any) -> 
         assert np.array_equal(actual, expected)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("channels", [None, 1, 3, 4])
 @pytest.mark.parametrize(

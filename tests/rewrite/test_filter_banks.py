@@ -80,6 +80,7 @@ def test_signals_that_differ_are_not_shared() -> None:
         assert_close(result, reference, roundings=200, magnitude=150.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Float, Double, Complex])
 @pytest.mark.parametrize("mode", ["valid", "causal", "same", "full"])
 def test_one_transform_of_a_known_length(mode: str, dtype: Any) -> None:
@@ -116,6 +117,7 @@ def test_the_whole_is_chosen_where_it_is_quicker() -> None:
     assert "transforms of blocks" in brief.explain().notes[0].split(";")[0]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("way", ["blocks", "whole"])
 @pytest.mark.parametrize(("mode", "factor"), [("valid", 2), ("causal", 7), ("full", 10)])
 def test_every_so_many_results(way: Any, mode: str, factor: int) -> None:

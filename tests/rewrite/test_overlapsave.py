@@ -27,6 +27,7 @@ def transforms(compiled: Any) -> int:
     return sum(group.library_calls.count("fft") for group in compiled.explain().groups)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double])
 @pytest.mark.parametrize("mode", ["valid", "causal", "same", "full"])
 def test_lengths(mode: str, kind: Any) -> None:
@@ -48,6 +49,7 @@ def test_choice() -> None:
         assert transforms(compiled) == count
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("mode", ["valid", "causal"])
 def test_a_block_goes_through_all_stages_before_the_next(mode: str, threads: int) -> None:
@@ -272,6 +274,7 @@ def test_a_correlation_costs_what_a_convolution_does() -> None:
     assert_close(compiled(a, b), np.correlate(a, b, "valid"), roundings=4000, magnitude=4000.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double, pm.Complex])
 @pytest.mark.parametrize("count", [40, 90])
 def test_the_time_of_sums_is_that_of_their_plan(kind: Any, count: int) -> None:

@@ -343,6 +343,7 @@ def random_text(rng: Any, operands: int) -> str:
 EXTENTS = (0, 1, 2, 3, 5, 7)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("operands", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("kernels", [False, True])
 def test_random_contractions(operands: int, kernels: bool, seed: int) -> None:

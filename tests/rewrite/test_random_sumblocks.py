@@ -85,6 +85,7 @@ def blocks_of(output: Any) -> tuple[Any, Any]:
     return pipeline, SumBlocks(HASWELL, {}, reassociates=True).decided(stepwise)
 
 
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("number", range(24))
 def test_interpreted(number: int, small: None) -> None:
     output, rng = drawn(number)
@@ -101,6 +102,7 @@ def test_most_of_them_have_blocks(small: None) -> None:
     assert sum(any(section.changed for section in each.sections) for each in found) >= 12
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("number", range(6))
 def test_compiled(number: int, small: None) -> None:
     output, rng = drawn(number)

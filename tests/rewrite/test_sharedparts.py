@@ -125,6 +125,7 @@ def test_reads_beyond_an_array_stay_where_they_are_guarded() -> None:
     check(two_sums(value), 6)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("case", range(12))
 def test_random_programs(case: int, threads: int, seed: int) -> None:

@@ -104,6 +104,7 @@ def test_blocks_compute_the_same(name: str, small: None) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13, err_msg=f"{size}")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", ["chain", "nussinov", "cholesky", "6"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_compiled(name: str, threads: int, small: None) -> None:

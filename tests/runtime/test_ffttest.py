@@ -87,6 +87,7 @@ def test_the_usual_library_is_right(prefix: str) -> None:
     assert wrong_transforms(usual.address, prefix) == ""
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("prefix", ["fftw", "fftwf"])
 @pytest.mark.parametrize("lie", sorted(LIES))
 def test_a_lie_is_found_out(lie: str, prefix: str, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def called(compiled: Any) -> list[str]:
     return [name for group in compiled.explain().groups for name in group.library_calls]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("blas", ["auto", "always"])
 @pytest.mark.parametrize(("dtype", "routine"), [(Double, "syrk"), (Float, "gemm"), (Complex, "gemm")])
 def test_a_product_with_its_own_transpose_is_whole_without_syrk(

@@ -50,6 +50,7 @@ def test_a_product_by_blocks(product: Compiled, shape: tuple[int, int, int]) -> 
             np.testing.assert_array_equal(product(a, b), a @ b)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dtype", "tolerance"), [("complex128", 1e-14), ("complex64", 1e-6)])
 @pytest.mark.parametrize("rigour", ["_PM_ESTIMATE", "_PM_MEASURE"])
 def test_transforms_of_every_length(tmp_path: Path, dtype: str, tolerance: float, rigour: str) -> None:

@@ -38,6 +38,7 @@ def test_sums_are_added_up_in_the_same_order_whatever_the_team() -> None:
     assert different(lambda: twice(*arrays)) == 1
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("blas", ["auto", "never", "always"])
 @pytest.mark.parametrize("shape", [(24, 1000, 300), (33, 129, 3000)])
 def test_products_choose_the_order_of_their_sums_by_sizes_alone(

@@ -127,6 +127,7 @@ def test_without_tiles_or_register_blocks_there_are_none(switch: dict[str, Any])
     assert not any("by register blocks in each tile" in group.reason for group in report.groups)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [pm.Float, pm.Double], ids=["float", "double"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_numbers(program: str, dtype: Any, seed: int) -> None:

@@ -123,6 +123,7 @@ def powers(
     return x, sizes
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("fuse", [True, False])
 @pytest.mark.parametrize(("ready", "turned"), [(True, False), (False, False), (True, True)])

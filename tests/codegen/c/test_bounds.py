@@ -67,6 +67,7 @@ def test_a_function_begins_with_each_bound_once() -> None:
     assert str(function).count("_pm_bound0") == 3
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("source", [pm.Float, pm.Double])
 @pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize(

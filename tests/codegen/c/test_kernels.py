@@ -83,6 +83,7 @@ def targets(name: str) -> Iterator[list[str]]:
         yield []
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", NAMES)
 def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:

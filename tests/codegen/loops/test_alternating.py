@@ -78,6 +78,7 @@ def counted_from_the_end(x: Any) -> list[Any]:
     return [pm.Case(turn(j + C, 2, k), (2.0 + k) * x(i + 1 - k, j)) for k in range(2)]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("parts", "count"),
     [

@@ -48,6 +48,7 @@ def is_checked_before(source: str) -> bool:
     return "_pm_seen_column" not in source
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_first_one_outside_is_named_wherever_it_is(dtype: Any, threads: int) -> None:

@@ -63,6 +63,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("tiles", [(), (1,), (3, 7)])
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str, tiles: tuple[int, ...]) -> None:

@@ -41,6 +41,7 @@ def several(fine: Any, coarse: Any) -> Any:
     )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize("value", [beside, several])
 @pytest.mark.parametrize("start", [1, 2])

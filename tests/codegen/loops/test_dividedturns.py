@@ -93,6 +93,7 @@ def pipeline(kind: Any, start: int) -> tuple[pm.Function, list[Any]]:
     return found, [*inputs, *coarse]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize("start", [2, 3])

@@ -41,6 +41,7 @@ def extreme_of(kind: str, op: Any, *, magnitudes: bool = False, rows: int = 0) -
     return pm.compile(found, name="extreme", inputs=[x], options=Options(threads=1))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("magnitudes", [False, True])
@@ -89,6 +90,7 @@ TERMS: dict[str, Any] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("term", TERMS)
@@ -98,6 +100,7 @@ def test_what_is_computed_is_computed_for_many_elements_first(term: str, kind: s
     check_terms(compiled, kind)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("term", ARITHMETIC)

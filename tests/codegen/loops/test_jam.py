@@ -67,6 +67,7 @@ def check(call: pm.Compiled, sizes: tuple[int, ...] = SIZES) -> None:
         assert_close(call(a, b), wanted, roundings=size + 2, magnitude=magnitude, name=f"N={size}")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("size", [4, 8])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("term", [rows, columns])
@@ -78,6 +79,7 @@ def test_fixed_sizes_about_as_long_as_a_block(term: Callable[[], Any], shape: st
     check(call, (size,))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("term", [rows, columns])
 def test_sums(shape: str, term: Callable[[], Any]) -> None:
@@ -137,6 +139,7 @@ def test_extremes_of_no_numbers_and_of_equal_ones(op: Op, element: Any) -> None:
         np.testing.assert_array_equal(call(values, shift), call.reference(values, shift))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max, Op.Mul])
 @pytest.mark.parametrize("shape", ["rectangle", "lower", "sum above"])
 def test_other_reductions(shape: str, op: Op) -> None:

@@ -67,6 +67,7 @@ def steps_of_columns(dtype: ScalarType, threads: int = 1, *, above: int = 0, end
     return made
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_that_are_changed_and_added_up(threads: int, dtype: ScalarType) -> None:

@@ -125,7 +125,7 @@ def test_elements_are_those_of_steps_one_by_one(kind: Any, threads: int) -> None
     rng = np.random.default_rng(threads)
     for rows, columns in ((1, 2), (2, 3), (3, 1), (5, 6), (40, 41), (67, 45), (90, 38)):
         arrays = [rng.standard_normal((rows, columns, columns)).astype(kind.dtype) for _ in range(2)]
-        for steps in (0, 1, 7):
+        for steps in (0, 1, 7) if rows < 50 else (2,):  # the interpreter orders all elements of all steps
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             allowed = 64 * (steps + 1) * np.finfo(kind.dtype).eps * np.abs(expected).max(initial=1.0)
             np.testing.assert_allclose(found, expected, rtol=0, atol=allowed, err_msg=f"{rows}, {columns}")

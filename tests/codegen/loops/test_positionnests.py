@@ -97,6 +97,7 @@ def test_neighbours_the_variable_itself_rounded_values_and_no_points() -> None:
     _same(compiled, [nowhere] * 4 + [-np.inf] * 4, np.zeros(0))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dtype", "name"), [*TYPES, (pm.Long, "i8"), (pm.Short, "i2")])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: Any, name: str) -> None:
@@ -116,6 +117,7 @@ def test_matrices_as_a_whole_and_along_both_dimensions(axis: int | None, dtype: 
                     _same(compiled, [np.argmax(a, axis), np.argmin(a, axis)], a)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dtype", "name"), TYPES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_many_rows_of_few_columns(threads: int, dtype: Any, name: str) -> None:
@@ -177,6 +179,7 @@ def test_nothing_is_found_where_nothing_is() -> None:
             np.testing.assert_array_equal(result, want)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_threads_find_the_first_one(axis: int | None, threads: int) -> None:

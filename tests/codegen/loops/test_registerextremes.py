@@ -67,6 +67,7 @@ def drawn(dtype: Any, rng: np.random.Generator, *shape: int) -> Any:
     return made
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("form", FORMS)

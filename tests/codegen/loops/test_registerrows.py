@@ -68,6 +68,7 @@ def arrays(dtype: Any, width: int) -> list[Any]:
     return [row, column, *drawn]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("start", [0.0, 1.5])

@@ -98,6 +98,7 @@ def arguments(compiled: pm.Compiled, build: Build, shape: tuple[int, int], dtype
     return [random.random((2, *shape)).astype(dtype), random.random(shape[1]).astype(dtype), SCALE]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", BUILDS)
 @pytest.mark.parametrize(
     ("machine", "kind", "tiles", "threads"),

@@ -35,6 +35,7 @@ def compared(y: Any, operand: Any, numbers: Any, threads: int) -> str:
     return run.source
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("result", [i, r, k, c], ids=str)
 def test_results_may_have_names_of_their_own(result: Any, threads: int) -> None:

@@ -73,6 +73,7 @@ def compiled_stage(value: Callable[[Any], Any], kind: Any, border: tuple[int, in
         return pm.compile(found, inputs=inputs, name=f"{value.__name__}_{kind}")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize(
     ("value", "border"), [(weighted, (0, 2)), (far, (0, 17)), (cross, (1, 1)), (shared, (0, 1))]

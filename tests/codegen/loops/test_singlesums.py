@@ -47,6 +47,7 @@ def lengths(kind: Any) -> list[int]:
     return [0, 1, 2, 3, 5, *(n + more for n in around for more in (-1, 0, 1)), 10007]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("term", TERMS)
 def test_sums_of_any_length(term: str, kind: str) -> None:

@@ -33,6 +33,7 @@ def substitution(dtype: ScalarType, threads: int = 1, *, backwards: bool = False
     return pm.compile(x, inputs=[L, b], name="solve", options=Options(threads=threads, blas="never"))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("threads", [1, 2])

@@ -22,7 +22,7 @@ A, B = (pm.Matrix(Double, name, [M, N]) for name in "AB")
 SINGLE = pm.Matrix(Float, "single", [M, N])
 RESULT = "_pm_result0"
 SHAPES = ((0, 0), (1, 1), (1, 9), (9, 1), (7, 30), (10, 17), (11, 18), (13, 40), (17, 9), (26, 31), (35, 43))
-PROGRAMS = 8
+PROGRAMS = 4
 
 
 def field(value: Any, timed: bool, given: pm.Matrix = A) -> Function:

@@ -140,6 +140,7 @@ def test_conversions_without_bounds(target: ScalarType) -> None:
     assert_as_reference(compiled, numbers(target, 1001))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("arithmetic", [pm.Float, pm.Double])
 @pytest.mark.parametrize("target", SMALL)
 def test_special_values_are_those_of_single_elements(target: ScalarType, arithmetic: ScalarType) -> None:

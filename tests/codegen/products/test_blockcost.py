@@ -68,6 +68,7 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
     return next(plan for plan in plans if plan is not None)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("machine", [GENERIC, ZEN3], ids=["generic", "zen3"])
 @pytest.mark.parametrize(
     "make", [product, transposed, right_transposed, of_the_result, lower_half, symmetric]

@@ -37,6 +37,7 @@ def taken(compiled: Any) -> dict[str, int]:
     return {way.name.lower(): count for way, count in zip(Way, ways, strict=True) if count}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize("lies", ["AB", "ATB", "ABT"])
@@ -67,6 +68,7 @@ READERS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("reader", READERS)
 def test_the_way_is_told_where_results_have_readers(reader: str, threads: int) -> None:

@@ -189,6 +189,7 @@ def test_sums_that_start_from_something(machine: Machine, seed: int) -> None:
             assert_close(found, expected, roundings=k + 8, magnitude=bound)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_convolutions_with_bias_and_relu6(

@@ -19,6 +19,7 @@ SHAPES = [
 ] + [(m, n, k) for n in (5, 6, 7, 8, 9) for m, k in ((18, 64), (31, 70), (33, 513), (65, 1030))]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [Double, Float])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_few_columns(kind: Any, threads: int) -> None:
@@ -38,6 +39,7 @@ def test_few_columns(kind: Any, threads: int) -> None:
         assert_close(found, expected.astype(kind.dtype), roundings=k + 8, magnitude=2 * magnitude)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [Double, Float])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_single_column_of_a_transposed_matrix(kind: Any, threads: int) -> None:

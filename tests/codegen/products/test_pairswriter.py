@@ -79,6 +79,7 @@ def test_products_of_transposed_matrices(seed: int, dtype: ScalarType, name: str
         check(compiled, [values(rng, name, *shape) for shape in shapes], depth)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("conjugated", ["left", "right", "both"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_conjugates_scales_and_start_values(seed: int, conjugated: str, turned: bool) -> None:

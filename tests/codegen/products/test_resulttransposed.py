@@ -35,6 +35,7 @@ SHAPES = [
 SMALL = replace(GENERIC, vector_bits=512, vector_registers=32, l1_bytes=1 << 12, l2_bytes=1 << 16)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("turned", [False, True], ids=["in order", "transposed"])
 @pytest.mark.parametrize("kind", [Double, Float])
 def test_few_columns(kind: Any, turned: bool) -> None:

@@ -71,6 +71,7 @@ def called(compiled: Any) -> list[str]:
     return [name for group in compiled.explain().groups for name in group.library_calls]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("options", BOTH)
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
 def test_every_transposition(turned: tuple[bool, bool], options: Options) -> None:

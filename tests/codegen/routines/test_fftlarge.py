@@ -136,6 +136,7 @@ def test_three_axes(options: Options) -> None:
     check(output, B, sizes, options)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", [(1 << 18,), (100_000,), (256, 256), (130, 1021)])
 def test_lengths_that_are_large(shape: tuple[int, ...], threads: int) -> None:

@@ -46,6 +46,7 @@ def test_own_code_keeps_infinities(bad: complex) -> None:
         np.testing.assert_allclose(getattr(result, part), getattr(expected, part), rtol=1e-13)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 @pytest.mark.parametrize("dtype", [Complex, pm.ComplexFloat])
 def test_products_are_the_textbooks_by_every_compiler(

@@ -89,6 +89,7 @@ def test_routines(name: str) -> None:
     check(make(Arrays(Double)), routines, 3)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", ["Float", "ComplexFloat", "Complex"])
 @pytest.mark.parametrize("name", ["dot", "axpy", "ger", "trmv"])
 def test_types(name: str, dtype: str) -> None:

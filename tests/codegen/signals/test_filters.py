@@ -53,6 +53,7 @@ def signals(length: int, taps: int, dtype: type[Any]) -> list[Array]:
     return [rng.standard_normal(length).astype(dtype), rng.standard_normal(taps).astype(dtype)]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("steps", [False, True])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_modes_and_steps(dtype: type[Any], steps: bool) -> None:
@@ -71,6 +72,7 @@ def test_modes_and_steps(dtype: type[Any], steps: bool) -> None:
                 check(compiled, [*signals(length, taps, dtype), dtype(1.5)], taps)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("steps", [False, True])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_interpolations(dtype: type[Any], steps: bool) -> None:

@@ -62,6 +62,7 @@ def test_lengths(dtype: Any) -> None:
             assert_close(direct, expected, roundings=1000, magnitude=4.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("channels", [0, 1, 2, LANES - 1, LANES, LANES + 1, 19])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_channels(channels: int, axis: int) -> None:
@@ -84,6 +85,7 @@ def test_interpreter_agrees() -> None:
 BAD = (np.nan, np.inf, -np.inf)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("place", [0, 1, 5, BLOCK // 2, BLOCK + 1, 2 * BLOCK + 5, 3 * BLOCK - 2])
 def test_nothing_spreads_backwards(bad: float, place: int) -> None:
@@ -136,6 +138,7 @@ def reference(b: Any, a: Any, x: Array, wide: Any) -> Array:
     return np.asarray(signal.lfilter(np.asarray(b, wide), np.asarray(a, wide), x.astype(wide)))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
     ("radius", "angle"),

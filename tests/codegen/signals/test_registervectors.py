@@ -51,6 +51,7 @@ def filters(machine: Machine, suffix: str) -> tuple[FilterShape, RecursiveShape]
     )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("suffix", SIZES)
 @pytest.mark.parametrize("target", MACHINES)
 def test_there_are_instructions_for_all_vectors(target: str, suffix: str, tmp_path: Path) -> None:

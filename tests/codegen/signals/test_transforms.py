@@ -84,6 +84,7 @@ def test_conjugates(sign: int) -> None:
     check(scaled, z, [{"N": n} for n in (1, 5, 16)])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize("out", [OUT, HALF], ids=["whole", "half"])
 def test_real(sign: int, out: Any) -> None:
@@ -104,6 +105,7 @@ def test_single_precision(real: bool, dtype: Any) -> None:
     check(total("F", OUT, IN, v(k) * factor, dtype=ComplexFloat), v, [{"N": n} for n in LENGTHS])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("options", [SERIAL, THREADS], ids=["serial", "threads"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_batches(turned: bool, options: Options) -> None:

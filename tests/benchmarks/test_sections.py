@@ -116,12 +116,14 @@ def test_convolution(layer: tuple[int, int, int, int, int], fused: bool) -> None
     assert agrees(convolution_case("toy", layer, fused=fused), pipelines.prepare)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("prepare", [pipelines.prepare, scipy_images.prepare])
 def test_blur(prepare: Prepare, form: str) -> None:
     assert agrees(blur_case(form, 9, 13), prepare)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("length", [16, 13])
 @pytest.mark.parametrize(
     "prepare",
@@ -137,6 +139,7 @@ def test_transform(length: int, prepare: Prepare) -> None:
     assert agrees(transform_case(length), prepare)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("down", [1, 3])
 @pytest.mark.parametrize(
     "prepare",

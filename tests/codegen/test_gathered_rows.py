@@ -43,6 +43,7 @@ def rows(dtype: Any, places: Any, threads: int) -> Any:
     return compile_pipeline([y], options=options, name="rows")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("places", [Int, Long], ids=str)
 def test_the_same_bits_whatever_comes_before(dtype: Any, places: Any, seed: int) -> None:

@@ -81,6 +81,7 @@ def test_rows_of_all_lengths(dtype: Any, places: Any, seed: int) -> None:
     check(dtype, places, given(dtype, places, np.random.default_rng(seed)))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float], ids=str)
 @pytest.mark.parametrize("places", [Int, Long], ids=str)
 def test_places_that_are_no_neighbours_among_others(dtype: Any, places: Any, seed: int) -> None:

@@ -51,6 +51,7 @@ def test_permuted_tensors(contraction: str, seed: int, compile_for: CompileFor) 
         )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("small", [False, True])
 def test_convolutions(stride: int, small: bool, seed: int, compile_for: CompileFor) -> None:

@@ -15,6 +15,7 @@ from tests.fixed import NARROW, WIDE, compiled_levels, own_c
 REGISTERS = re.compile(r"_pm_rows_(past_)?\d+")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("machine", [NARROW, WIDE], ids=lambda machine: machine.name)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_functions_are_small(name: str, machine: object) -> None:

@@ -40,6 +40,7 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...], dtype: type[np.gen
     return (rng.random(shape) * turn).astype(dtype)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_sums(dtype: type[np.generic], across: bool) -> None:
@@ -54,6 +55,7 @@ def test_sums(dtype: type[np.generic], across: bool) -> None:
         )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("op", [pm.Op.Min, pm.Op.Max])
 def test_extremes(op: pm.Op, across: bool) -> None:

@@ -65,6 +65,7 @@ def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: st
         check(function, *(array.astype(name) for array in arrays), depth=k)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dtype", "name"), DTYPES)
 @pytest.mark.parametrize("transposed", ["", "A"])
 def test_steps_that_are_written_out_and_those_left_over(

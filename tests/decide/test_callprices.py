@@ -167,6 +167,7 @@ def _choice(built: Any, libraries: Libraries, options: Options, **prices: float)
     return plan.choice.each
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("options", [Options(), Options.paper()], ids=["default", "paper"])
 @pytest.mark.parametrize(("first", "less"), [(3, 1), (0, 4), (1, 2)])
 def test_products_over_a_part_of_a_matrix(first: int, less: int, options: Options) -> None:

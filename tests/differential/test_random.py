@@ -41,6 +41,7 @@ def test_programs(word: str, number: int, seed: int) -> None:
     complain(failures(batch(seed, first), VARIANTS[word]))
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize("word", VARIANTS)
 def test_every_variant_on_the_same_programs(seed: int, word: str) -> None:
     complain(failures(batch(seed, FIRST, SAME), VARIANTS[word]))

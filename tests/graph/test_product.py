@@ -100,6 +100,7 @@ def texts(product: Product) -> list[str]:
     ]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("extent", [0, 1, 5])
 @pytest.mark.parametrize(
     ("kernel", "way"), [pytest.param(k, way, id=f"{k.name}-{way}") for k in PRODUCTS for way in k.builds]

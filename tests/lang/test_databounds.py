@@ -70,6 +70,7 @@ def test_rows_of_real_numbers_are_rounded_as_sums_are() -> None:
     assert (abs(compiled(a.indptr, a.indices, a.data, x) - a.astype(np.float64) @ x) <= bound).all()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [pm.Double, pm.Float], ids=str)
 @pytest.mark.parametrize("places", [pm.Int, pm.Long], ids=str)
 def test_rows_have_the_same_bits_wherever_threads_begin(dtype: ScalarType, places: ScalarType) -> None:

@@ -108,6 +108,7 @@ def convolved(image: Any, weights: Any, steps: tuple[int, int]) -> Any:
     return total
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("steps", [(1, 1), (2, 2), (2, 1)])
 @pytest.mark.parametrize("batch", [(), (3,)])
 def test_convolutions(steps: tuple[int, int], batch: tuple[int, ...], seed: int) -> None:

@@ -79,6 +79,7 @@ def test_constant_slices_are_clamped_as_python_does(bounds: tuple[Any, Any, Any]
     np.testing.assert_array_equal(compiled(values), values[slice(*bounds)])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("mode", ["valid", "causal"])
 @pytest.mark.parametrize(("length", "taps"), [(12, 5), (5, 5), (12, 1), (3, 3)])
 def test_fir_with_taps_given_at_the_call(mode: str, length: int, taps: int, seed: int) -> None:

@@ -99,13 +99,9 @@ PAGES: dict[str, Callable[[], Report]] = {
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-@pytest.mark.parametrize(
-    ("name", "scheme"),
-    [
-        *((name, "light") for name in PAGES),
-        *((name, "dark") for name in ("stencils", "3mm", "filters", "stencil in time")),
-    ],
-)
+@pytest.mark.covering
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_clipped_and_all_can_be_read(name: str, scheme: str, tmp_path: Path) -> None:
     found = probed(PAGES[name](), scheme, tmp_path)
     assert [round(width) for width, *_ in found] == [400, 1600]

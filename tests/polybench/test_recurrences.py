@@ -136,6 +136,7 @@ def test_steps_are_counted(kernel: Kernel, steps: int, seed: int) -> None:
         assert all(np.max(np.abs(results[name] - other[name])) > 1e-6 for name in results)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("extents", [(2, 2), (4, 3), (9, 7)], ids=lambda extents: "x".join(map(str, extents)))
 @EACH
 def test_interpreter_solves_random_problems(kernel: Kernel, extents: tuple[int, ...], seed: int) -> None:

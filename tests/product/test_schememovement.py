@@ -87,6 +87,7 @@ SCHEMES = [
 ]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("text", SCHEMES)
 @pytest.mark.parametrize("inside", [3, 4, 5])
 def test_volumes_of_schemes_are_the_misses_of_a_simulated_cache(text: str, inside: int) -> None:

@@ -188,6 +188,7 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
         assert kernel_operations(shared, each, 2) == alike, each
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 def test_what_has_no_room_for_copies_copies_nothing(dtype: ScalarType, machine: str) -> None:

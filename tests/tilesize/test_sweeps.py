@@ -210,6 +210,7 @@ def test_tiles_are_long_where_no_row_is_read_twice_and_threads_have_many() -> No
     assert tiles_of_steps(2, tile_sizes=(16,)) == [(16,)]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("fuse", [True, False])
 @pytest.mark.parametrize("turned", [True, False])
 def test_loops_that_a_scheme_says_turn_as_well(fuse: bool, turned: bool) -> None:

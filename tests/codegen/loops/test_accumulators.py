@@ -38,6 +38,7 @@ def lengths(kind: Any) -> list[int]:
     return [0, 1, 7, *(n + more for n in around for more in (-1, 0, 1)), 10007]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_of_any_length(name: str, kind: str) -> None:

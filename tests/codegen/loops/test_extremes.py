@@ -54,6 +54,7 @@ def test_extremes_of_any_length(kind: str, op: Any, magnitudes: bool, rows: int)
         np.testing.assert_array_equal(compiled(x), compiled.reference(x))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("kind", TYPES)
 def test_nan_wins_wherever_it_is(kind: str, op: Any) -> None:

@@ -120,6 +120,7 @@ def test_other_reductions_take_one_addend_at_a_time() -> None:
     assert "_pm_rest" not in compiled(summed(SHAPES["rectangle"], columns(), Op.Mul)).source
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("op", [Op.Min, Op.Max])
 @pytest.mark.parametrize("element", [pm.Double, pm.Float])
 def test_extremes_of_no_numbers_and_of_equal_ones(op: Op, element: Any) -> None:
@@ -168,6 +169,7 @@ def test_complex_sums(shape: str) -> None:
             assert_close(call(c, d), call.reference(c, d), roundings=2 * size + 4, magnitude=magnitude)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rows", [4, 8, 16])
 @pytest.mark.parametrize("length", [0, 3])
 def test_one_block_is_all_there_is(rows: int, length: int) -> None:

@@ -76,6 +76,7 @@ def test_what_is_over_the_same_points_is_one_loop(compiled: pm.Compiled) -> None
     assert f"several[{PLACES}1[" in together
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("next_row", [False, True])
 @pytest.mark.parametrize("rows", [1, 8])
 def test_threads_share_loops_of_sums_that_never_meet(rows: int, next_row: bool) -> None:

@@ -49,6 +49,7 @@ def test_results_may_have_names_of_their_own(result: Any, threads: int) -> None:
     assert "_pm_share_i32(row, " in source
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("names", [(i, c), (c, i), (c, r), (r, i)], ids=str)
 def test_results_may_have_the_names_of_other_dimensions(names: Any, threads: int) -> None:

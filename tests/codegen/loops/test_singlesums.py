@@ -59,6 +59,7 @@ def test_sums_of_any_length(term: str, kind: str) -> None:
         assert_close(compiled(x, y), compiled.reference(x, y), roundings=length + 8, magnitude=bound)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("term", ["dot", "one backwards", "both backwards"])
 def test_what_is_behind_the_end_is_not_read(term: str, kind: str) -> None:

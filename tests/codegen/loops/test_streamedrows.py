@@ -40,6 +40,7 @@ def blurred(x: Any) -> Any:
     return 0.1 * x(i, j - 2) + 0.2 * x(i, j - 1) - x(i, j) / 3.0 + 0.2 * x(i, j + 1) + 0.1 * x(i, j + 2)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 @pytest.mark.parametrize(("value", "border"), [(doubled, 0), (blurred, 2)])
 def test_rows_of_every_length(value: Callable[[Any], Any], border: int, kind: Any) -> None:

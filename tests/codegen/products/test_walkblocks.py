@@ -34,6 +34,7 @@ def test_those_of_parts_of_vectors_call_them_where_the_last_one_is_whole() -> No
     assert "_pm_whole_walk" not in block_text(walk(NARROW, 3, 2)) + block_text(walk(WIDE, 8, 3))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("outputs", [16, 21, 32])
 @pytest.mark.parametrize("channels", [1, 3, 4, 9])
 def test_convolutions_of_whole_vectors_and_parts(

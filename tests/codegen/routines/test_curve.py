@@ -24,6 +24,7 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("seam", [math.inf, 40.0])
 @pytest.mark.parametrize("levels", SHAPES, ids=lambda levels: "x".join(str(len(axis)) for axis in levels))
 def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...], seam: float) -> None:

@@ -145,6 +145,7 @@ def test_a_long_prime_length() -> None:
     assert_close(compiled(given), np.fft.fft(given), roundings=200, magnitude=200.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("options", [SERIAL, THREADS], ids=["serial", "threads"])
 @pytest.mark.parametrize(("dtype", "part"), [(Complex, Double), (ComplexFloat, Float)])
 def test_real_values_from_half_a_spectrum(dtype: Any, part: Any, options: Options) -> None:

@@ -41,8 +41,9 @@ from polymat.codegen.loops.shifted import requests_at_end
 SPREAD = "_pm_spread"  # with a number: a row of values
 LOW, HIGH = "_pm_spread_low", "_pm_spread_high"  # where a row begins and ends
 FROM, AT, STOP = "_pm_spread_from", "_pm_spread_at", "_pm_spread_stop"  # parts of it
-COUNT = 1024  # elements of a part: a few KiB in the first-level cache and on the stack
+COUNT = 1024  # elements of a part in explicit vectors: a few KiB in the first-level cache and on the stack
 TOGETHER = 4096  # of the parts of all rows
+SHORT = 64  # where the C compiler makes the vectors: some vectors, beside which the next part is begun
 MOST = 8  # rows of values; each is stored and loaded once
 SPREADS = frozenset(f"{SPREAD}{k}" for k in range(MOST))
 
@@ -53,6 +54,9 @@ def divided_first(statements: Sequence[Stmt], types: RowTypes, needs: set[Need])
     before:  for j: y[j] = a[j] + (x[j // 2] + x[j // 2 + 1]) / 2
     after:   for k by 1024: for j from k: t[j - k] = (x[j // 2] + x[j // 2 + 1]) / 2
                             for j from k: y[j] = a[j] + t[j - k]
+
+    Explicit vectors ask for some of the next rows at each of them.  The C compiler's come after all requests
+    of a part: of short parts, values, requests and vectors of several are under way at once.
     """
     made: list[Stmt] = []
     for item in statements:
@@ -85,7 +89,7 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
     found = _spread(loop, turns, divided, types)
     if found is None or not 0 < len(found.rows) <= MOST or not _is_row(found.body, loop.variable):
         return None
-    elements = min(COUNT, TOGETHER >> (len(found.rows) - 1).bit_length())
+    elements = _part(len(found.rows), types)
     low, high, count = Id(LOW), Id(HIGH), Literal(str(elements))
 
     def within(row: Stmt) -> Stmt:
@@ -108,6 +112,11 @@ def _in_two(loop: For, requests: Sequence[Stmt], types: RowTypes) -> Block | Non
             For(FROM, first, CBinary("<", Id(FROM), high), count, inner),
         )
     )
+
+
+def _part(rows: int, types: RowTypes) -> int:
+    """How many elements of each of so many rows of values are spread out at a time."""
+    return SHORT if types.lanes == 1 else min(COUNT, TOGETHER >> (rows - 1).bit_length())
 
 
 def _spread(loop: For, turns: Sequence[SpreadTurn], divided: Set[CExpr], types: RowTypes) -> SpreadOut | None:

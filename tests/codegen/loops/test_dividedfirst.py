@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.machine.known import GENERIC
+from polymat.codegen.loops.dividedfirst import COUNT, SHORT
+from polymat.machine.known import GENERIC, HASWELL
+from polymat.machine.model import Machine
 from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
@@ -19,12 +21,12 @@ WIDE = replace(GENERIC, vector_bits=512, vector_registers=32)
 SPREAD = "_pm_spread0"
 
 
-def compiled_sum(value: Any, kind: Any, start: int = 1) -> pm.Compiled:
+def compiled_sum(value: Any, kind: Any, start: int = 1, machine: Machine = WIDE) -> pm.Compiled:
     fine, coarse = pm.Image(kind, "fine", [R, C]), pm.Image(kind, "coarse", [R, C // 2 + 2])
     spans = [pm.Interval(pm.Int, 1, R - 2), pm.Interval(pm.Int, start, C - 2)]
     found = pm.Function(([i, j], spans), kind, "found")
     found.defn = [value(fine, coarse)]
-    with compiling_for(WIDE):
+    with compiling_for(machine):
         return pm.compile(found, inputs=[fine, coarse], trim=True)
 
 
@@ -47,11 +49,24 @@ def several(fine: Any, coarse: Any) -> Any:
 @pytest.mark.parametrize("start", [1, 2])
 def test_rows_of_every_length(value: Any, kind: Any, start: int) -> None:
     compiled = compiled_sum(value, kind, start)
-    assert SPREAD in compiled.source
+    assert f"{SPREAD}[{COUNT}]" in compiled.source
     for columns in (4, 5, 17, 18, 19, 33, 64, 1022, 1025, 1026, 1027, 2051):
         rng = np.random.default_rng(columns)
         fine = rng.random((4, columns)).astype(kind.dtype)
         coarse = rng.random((4, columns // 2 + 2)).astype(kind.dtype)
+        assert_close(compiled(fine, coarse), compiled.reference(fine, coarse), roundings=8, magnitude=4.0)
+
+
+@pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
+@pytest.mark.parametrize("value", [beside, several])
+@pytest.mark.parametrize("start", [1, 2])
+def test_parts_are_short_where_the_compiler_makes_the_vectors(value: Any, kind: Any, start: int) -> None:
+    compiled = compiled_sum(value, kind, start, HASWELL)
+    assert f"{SPREAD}[{SHORT}]" in compiled.source
+    for columns in (3, 4, 5, 17, SHORT - 1, SHORT, SHORT + 1, SHORT + 2, SHORT + 3, 2 * SHORT + 1, 211, 1027):
+        rng = np.random.default_rng(columns)
+        fine = rng.random((5, columns)).astype(kind.dtype)
+        coarse = rng.random((5, columns // 2 + 2)).astype(kind.dtype)
         assert_close(compiled(fine, coarse), compiled.reference(fine, coarse), roundings=8, magnitude=4.0)
 
 

@@ -33,6 +33,7 @@ from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, TransformPlan
+from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.plain import plan_stage
@@ -72,13 +73,9 @@ class CallPlanner:
     def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
         idiom = self._cheaper(idiom)
         flat = flat_stage(idiom.product, self.pipeline)
-        if flat is None:
+        loops = None if flat is None else self._loops(stages, flat)
+        if flat is None or loops is None:
             return None
-        loops = plan_stage(Group(stages), flat, self.pipeline.context)
-        if not (loops.adds_up or loops.kind == "recurrence"):
-            return None
-        if loops.kind != "recurrence":
-            loops = unrolled(flat, loops)
         parallel = parallel_of(idiom, loops, self.sizes, self.threads)
         kernel = self._instead(stages, flat, idiom, parallel)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
@@ -108,7 +105,15 @@ class CallPlanner:
             relative=price.relative,
             alone=price.alone,
             choice=choice,
+            called=price.called,
         )
+
+    def _loops(self, stages: tuple[str, ...], flat: Stage) -> LoopPlan | None:
+        """The loops that stand beside calls; None where they do not add up as these do."""
+        loops = plan_stage(Group(stages), flat, self.pipeline.context)
+        if loops.kind == "recurrence":
+            return loops
+        return unrolled(flat, loops) if loops.adds_up else None
 
     def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
         """A product with what scales it and adds to it, as one contraction around register blocks."""

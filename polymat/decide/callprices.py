@@ -51,12 +51,13 @@ class CallPrice:
     """The time of an operation in library calls, in units of one in vectorised loops.
 
     relative, alone: on all threads and on one.  trusted: whether calls are preferred for the reason alone
-    that nothing was measured on the machine.
+    that nothing was measured on the machine.  called: whether calls are what it is the measured time of.
     """
 
     relative: float
     alone: float
     trusted: bool
+    called: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,8 @@ class CallPrices:
 
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
         trusted = any(usual * slow <= each < share * slow for each in used)
-        return CallPrice(price(used[0]), price(used[1]), trusted)
+        called = self._is_measured and used[0] < share * slow
+        return CallPrice(price(used[0]), price(used[1]), trusted, called)
 
     def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, ratio: Grid | None) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""
@@ -199,7 +201,11 @@ class CallPrices:
 
     def _share(self, ratio: Grid | None) -> float:
         """Of the time of register blocks that calls must take to be preferred."""
-        return share_of(ratio, measured=self.machine.calibration is not None)
+        return share_of(ratio, measured=self._is_measured)
+
+    @property
+    def _is_measured(self) -> bool:
+        return self.machine.calibration is not None
 
     def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
         """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""

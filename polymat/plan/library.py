@@ -11,7 +11,9 @@ from polymat.idiom.parts import Least
 from polymat.idiom.recursion import Recursion
 from polymat.idiom.recursiveends import Ending
 from polymat.idiom.transform import Filter, Transform
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import FlatPlan, NestPlan, OwnWay
+from polymat.product.ways import Way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +34,29 @@ class CallPlan(LibraryPlan):
     idiom: the calls.  The loops do what no routine does: empty ranges, a scale of 0 (which must not hide a
     NaN), extents beyond 32 bits, and problems that they are quicker at: those of fewer than `least` points,
     and of `choice`, where there is one, those beyond ALMOST_NOTHING points that it predicts so.
+    called: whether its predicted time is what calls were measured to take, and not that of the loops.
     """
 
     idiom: Idiom
     least: float
     choice: CallChoice | None = None
+    called: bool = False
+
+    @property
+    def added_to(self) -> tuple[str, ...]:
+        """The result, where calls add to something."""
+        return self.group.stages[-1:] if self.called and self.idiom.start else ()
+
+    @property
+    def copied_first(self) -> frozenset[str]:
+        """Libraries pack the matrices of a product, and stream those that meet vectors through.
+
+        Where own code would copy as well, in blocks for the caches, neither has it in its price.
+        """
+        alike = isinstance(self.loops, KernelPlan) and self.loops.way is Way.BLOCKED
+        counts = self.called and not alike
+        packing = (call for call in self.idiom.calls if counts and call.row.level == 3)
+        return frozenset(operand.source for call in packing for operand in call.operands)
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -84,6 +84,16 @@ class GroupPlan:
         return None
 
     @property
+    def added_to(self) -> tuple[str, ...]:
+        """Stages whose results are set to their first terms, and then read and written once more."""
+        return ()
+
+    @property
+    def copied_first(self) -> frozenset[str]:
+        """Arrays that it copies before it computes, so that neither hides the other."""
+        return frozenset()
+
+    @property
     def numbered(self) -> int:
         """Dimensions that tiles run through in the order of memory."""
         return 0

@@ -25,7 +25,7 @@ from polymat.tilesize.shortloops import computed_bytes
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, stage_operations
 from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
-from polymat.tilesize.traffic import array_bytes, traffic
+from polymat.tilesize.traffic import array_bytes, input_bytes, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 
@@ -37,6 +37,7 @@ class PlanCost:
     computing, moving, entering: seconds of arithmetic, of data movement, and to enter a parallel region.
     bytes: that go from and to the arrays of the pipeline, wherever these live.
     level: the nearest one of memory that holds all of these arrays; some bytes may come from nearer ones.
+    apart: seconds of the movement that arithmetic waits for.
     """
 
     computing: float
@@ -44,12 +45,14 @@ class PlanCost:
     entering: float
     bytes: float
     level: int
+    apart: float = 0.0
 
     @property
     def seconds(self) -> float:
         """The longer of arithmetic and data movement, what it does not hide of the shorter, and the rest."""
         shorter, longer = sorted((self.computing, self.moving))
-        return longer + OVERLAP_LOSS * shorter + self.entering
+        apart = min(self.apart, shorter)
+        return longer + apart + OVERLAP_LOSS * (shorter - apart) + self.entering
 
     def explain(self) -> str:
         """The terms in words."""
@@ -95,6 +98,7 @@ class _Demand:
     computed, and what of them a tile has.  widest: bytes of the largest real number.  moved: bytes between
     tiles and where arrays live.  again: bytes of rows that are read again, by the level that they come from.
     pieces: that threads may share, if anything says how many.  tiling: what its tiles add.
+    copied: bytes of arrays that are copied before anything is computed.
     """
 
     operations: float
@@ -105,6 +109,7 @@ class _Demand:
     again: Mapping[int, float]
     pieces: float | None
     tiling: TileDemand
+    copied: float
 
 
 def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping[str, int]) -> _Demand:
@@ -137,6 +142,17 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         again,
         pieces(plan, by_name, tiling.repeats, estimates),
         tiling,
+        sum(_bytes(pipeline, name, estimates) for name in sorted(plan.copied_first)),
+    )
+
+
+def _bytes(pipeline: Pipeline, name: str, estimates: Mapping[str, int]) -> float:
+    """Of an input or of the values of a stage."""
+    inputs = {array.name: array for array in pipeline.inputs}
+    return (
+        input_bytes(inputs[name], estimates)
+        if name in inputs
+        else array_bytes(pipeline.stage(name), estimates)
     )
 
 
@@ -154,6 +170,7 @@ def _moved(
     lines, fits, stages = machine.line_bytes, tiling.fits, [*by_name.values()]
     moved = traffic(pipeline, stages, scratch, estimates, line_bytes=lines, near=tiling.near, again=not fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
+    moved += sum(2 * array_bytes(by_name[name], estimates) for name in plan.added_to)
     moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))  # fetched to write
     moved -= sum(
         2 * by_name[name].dtype.size * part_points(by_name[name], by_name[name].parts[number], estimates)
@@ -200,6 +217,7 @@ def _cost_on(
         entering=entering,
         bytes=moved,
         level=home.level,
+        apart=home.seconds(min(demand.copied, moved), machine, threads),
     )
 
 

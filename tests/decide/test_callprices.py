@@ -26,6 +26,9 @@ from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
 from polymat.plan.schedule import Schedule
+from polymat.tilesize.cost import PlanCost, plan_cost
+from polymat.tilesize.home import Home
+from polymat.tilesize.loopprice import OVERLAP_LOSS
 from tests.hosts import CompileFor, StatedLibraries, as_stated
 from tests.idiom.recognise import pipeline, point, total, upto
 from tests.tolerance import assert_close
@@ -252,3 +255,62 @@ def test_asking_at_each_call_is_no_gain_by_itself() -> None:
     (alone,) = scheduled(product, MEASURED, libraries).plans
     assert alone.library == "blas"
     assert [plan.library for plan in scheduled(pm.Max(product, 0.0), MEASURED, libraries).plans] == [""]
+
+
+def priced(output: Any, machine: Machine = MEASURED) -> tuple[CallPlan, PlanCost]:
+    """The calls of all stages of an output, of a quick library, and what they are predicted to take."""
+    built = pipeline(output)
+    planner = CallPlanner(built, machine, {}, Options(threads=1), 1, QUICK)
+    plan = planner.plan(tuple(stage.name for stage in built.stages))
+    assert isinstance(plan, CallPlan)
+    return plan, plan_cost(built, plan, machine, {}, 1, Home.of(built, machine, {}))
+
+
+QUICK = StatedLibraries(
+    {
+        "blas": LibraryModel(
+            "",
+            "",
+            "",
+            {
+                **library(1e-9, 4.0 * GENERIC.peak_flops(8)).grids,
+                **library(1e-9, 4.0 * GENERIC.peak_flops(8), "gemv", sizes=2).grids,
+            },
+        )
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("shape", "share"),
+    [((2, 4, 16384), (2 + 16384) * 4 / (2 * 4 + 4 * 16384 + 2 * 16384)), ((500, 500, 500), 0.0)],
+)
+def test_nothing_hides_that_a_library_packs_what_own_code_reads_in_place(
+    shape: tuple[int, int, int], share: float
+) -> None:
+    m, k, n = shape
+    plan, cost = priced(Matrix(Double, "A", [m, k]) @ Matrix(Double, "B", [k, n]))
+    assert plan.called
+    assert cost.apart == pytest.approx(share * cost.moving)
+    shorter, longer = sorted((cost.computing, cost.moving))
+    apart = min(cost.apart, shorter)
+    assert cost.seconds == pytest.approx(longer + apart + OVERLAP_LOSS * (shorter - apart))
+
+
+def test_a_matrix_that_meets_a_vector_is_streamed() -> None:
+    plan, cost = priced(SQUARES[0] @ Vector(Double, "x", [500]))
+    assert plan.called
+    assert cost.apart == 0.0
+
+
+def test_what_calls_add_to_is_written_and_read_once_more() -> None:
+    A, B, C = SQUARES
+    alone, added = (priced(output)[1] for output in (A @ B, pm.gemm(A, B, C, 2.0, 3.0)))
+    assert added.bytes - alone.bytes == (1 + 2) * 500 * 500 * 8  # C itself, and the result twice
+
+
+def test_calls_without_measurements_are_priced_as_before() -> None:
+    """They are preferred by a share of a time that nobody knows."""
+    plan, cost = priced(SQUARES[0] @ SQUARES[1], GENERIC)
+    assert not plan.called
+    assert cost.apart == 0.0

@@ -121,4 +121,5 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             if section.together is not None:
                 yield str(section.together)
             if isinstance(level, Stepwise):
+                yield from level.whole.notes
                 yield from _section_notes(level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 from polymat.graph.aligned import Refused
 from polymat.graph.pipeline import Pipeline
@@ -23,7 +23,8 @@ from polymat.tilesize.namedgroups import (
     all_counting,
     alternatives,
     counting,
-    misfit_of_group,
+    is_of_another,
+    says_tiles,
     schemes_among,
 )
 from polymat.tilesize.schemeplanner import (
@@ -185,11 +186,15 @@ class SchemePlanner:
         return any({*one.fused, name} == {*stages} for name, one in found)
 
     def _refused(self, stages: Sequence[str]) -> Refused | None:
-        """Why several stages are no group, where the scheme of one of them names others."""
-        for name, texts in all_counting(stages, self.texts).items():
-            wrong = [misfit_of_group(stages, name, scheme) for scheme in schemes_among(texts)]
-            if len(stages) > 1 and wrong and all(wrong):
-                return Refused(f"the scheme of {name} names the stages that it shares loops with")
+        """Why several stages are no group, where schemes of them name others or are of stages alone."""
+        if len(stages) == 1:
+            return None
+        found = {name: [*schemes_among(each)] for name, each in all_counting(stages, self.texts).items()}
+        for name, every in found.items():
+            if every and all(is_of_another(stages, name, scheme) for scheme in every):
+                return Refused(f"the scheme of {name} is for another group, or for {name} by itself")
+        if found.keys() >= {*stages} and not any(map(says_tiles, chain(*found.values()))):
+            return Refused("each of them has loops of its own, and no scheme says the tiles around these")
         return None
 
     def _printed(

@@ -58,12 +58,21 @@ def schemes_among(texts: Iterable[str]) -> Iterator[Scheme]:
             yield found
 
 
+def is_of_another(stages: Sequence[str], name: str, scheme: Scheme) -> bool:
+    """Whether the scheme of a stage of a group is for another group, or for the stage by itself.
+
+    Loops that threads share, and no tiles around them, are those of a stage by itself.
+    """
+    shared = any(loop.kind == "Par" for loop in scheme.loops)
+    alone = len(stages) > 1 and shared and not says_tiles(scheme)
+    return alone or misfit_of_group(stages, name, scheme) is not None
+
+
+def says_tiles(scheme: Scheme) -> bool:
+    """Whether a scheme says something of the tiles of a group: their stages, sizes or order."""
+    ways = any(map(scheme.words, ("fuse", "roll", "back")))
+    return ways or any(loop.kind == "T" for loop in scheme.loops)
+
+
 def _is_elsewhere(stages: Sequence[str], name: str, text: str) -> bool:
-    return any(_is_of_another(stages, name, scheme) for scheme in schemes_among([text]))
-
-
-def _is_of_another(stages: Sequence[str], name: str, scheme: Scheme) -> bool:
-    """Whether the scheme of a stage of a group is for another group, or for the stage by itself."""
-    kinds = {loop.kind for loop in scheme.loops}
-    alone = not scheme.fused and "Par" in kinds and "T" not in kinds
-    return misfit_of_group(stages, name, scheme) is not None or (alone and len(stages) > 1)
+    return any(is_of_another(stages, name, scheme) for scheme in schemes_among([text]))

@@ -200,6 +200,33 @@ def test_of_several_schemes_of_a_stage_those_for_the_group_count() -> None:
     )
 
 
+def means(*schemes: tuple[str, str]) -> list[tuple[str, ...]]:
+    """The groups of two means, one along the rows and one across them, with schemes of these."""
+    R, C = (pm.Parameter(Int, name) for name in "RC")
+    x, y = (pm.Variable(Int, name) for name in "xy")
+    image = pm.Image(Double, "image", [R, C])
+    along: Any = Function(([x, y], [Interval(Int, 0, R - 1), Interval(Int, 1, C - 2)]), Double, "along")
+    along.defn = [(image(x, y - 1) + image(x, y) + image(x, y + 1)) / 3.0]
+    mean: Any = Function(([x, y], [Interval(Int, 1, R - 2), Interval(Int, 1, C - 2)]), Double, "mean")
+    mean.defn = [(along(x - 1, y) + along(x, y) + along(x + 1, y)) / 3.0]
+    return [group.stages for group in report_of(mean, options=Options(scheme=dict(schemes))).groups]
+
+
+def test_stages_whose_schemes_are_of_stages_alone_share_no_loops() -> None:
+    together, apart = [("along", "mean")], [("along",), ("mean",)]
+    assert means() == together
+    # Loops that threads share, without tiles around them, are those of a stage alone.
+    alone = "[Par(x), R(x), R(y), V(y)]"
+    assert means(("along", alone)) == apart
+    assert means(("mean", alone)) == apart
+    # Others may be those within tiles whose sizes nobody says; but not where all stages have some.
+    loops = "[R(x), R(y), V(y)]"
+    assert means(("along", loops)) == together
+    assert means(("mean", loops)) == together
+    assert means(("along", loops), ("mean", loops)) == apart
+    assert means(("along", loops), ("mean", "[T(x, 8), R(x), R(y), V(y)]")) == together
+
+
 def test_schemes_of_one_section_that_name_two_groups_are_refused() -> None:
     N, i = pm.Parameter(Int, "N"), pm.Variable(Int, "i")
     made: Any = Vector(Double, "x", [N])

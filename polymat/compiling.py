@@ -91,8 +91,8 @@ def compile(
     """Compile outputs into a callable.
 
     outputs: one function or a list.  name: of the C function; default the (first) output's name.
-    inputs: the positional arguments in order: all input arrays, and parameters where wanted; default the
-    inputs in order of first use.  estimates: typical sizes, which guide decisions and never limit them.
+    inputs: the positional arguments in order: all input arrays, parameters where wanted, others that nothing
+    reads; default all arrays in order of first use.  estimates: typical sizes, which guide and never limit.
     sizes: exact sizes; any other raises `ArgumentError` at the call.  constraints: conditions on sizes that
     every call must meet, `Condition(N, ">=", 16)`, and that bounds are checked under.
     trim: return lo..hi of each output dimension alone, not 0..hi.

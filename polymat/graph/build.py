@@ -51,13 +51,12 @@ def build(
     estimates: names of the parameters that there are estimates for.
     """
     groups, used = _reachable(outputs)
-    functions = _checked_sizes(groups)
-    fixed = fixed_sizes(sizes, "sizes")
+    functions, fixed = _checked_sizes(groups), fixed_sizes(sizes, "sizes")
     own = {condition: _formula(f) or f.label for f in functions for condition in f.requires}
-    constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
-    parameters, constraints = _limited(functions, [*used, *arrays], constraints)
+    given = *checked_constraints(constraints), *own
+    parameters, constraints = _limited(functions, [*used, *arrays], given)
     _check_occurring(fixed, estimates, parameters, order)
     names = _checked_names(outputs, functions, arrays, parameters)
     inside = _domain_parameters(functions, arrays, constraints)
@@ -76,7 +75,17 @@ def build(
         constraints=checked,
         trim=checked_flag(trim, "trim"),
         formulas={names[id(f)]: formula for f in functions if (formula := _formula(f))},
+        notes=_unread(order, used, parameters),
     )
+
+
+def _unread(
+    order: Sequence[Input | Parameter], used: Sequence[Input], parameters: Collection[str]
+) -> tuple[str, ...]:
+    """What `explain()` says of the arguments that `inputs=` lists and nothing needs."""
+    needed = {*map(id, used)}
+    lost = (item for item in order if id(item) not in needed and item.name not in parameters)
+    return tuple(f"no output reads {item.name}, which inputs= lists" for item in lost)
 
 
 def _stages(translation: Translation, group: Sequence[Function]) -> list[Stage]:

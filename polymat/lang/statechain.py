@@ -246,8 +246,9 @@ def _arguments(step: Callable[..., Any], states: int, at: Location | None) -> in
         with suppress(TypeError):
             signature.bind(*range(given))
             return given
+    taken = f"takes {signature}" if signature.parameters else "takes no arguments"
     raise LangError(
-        f"iterate: the state is {counted(states, 'array')}, and the step takes {signature}",
+        f"iterate: the state is {counted(states, 'array')}, and the step {taken}",
         at=at,
         hint="each array of the state is an argument of its own; one more is the number of the step",
     )

@@ -63,6 +63,9 @@ def test_inputs_that_nothing_reads_may_be_asked_for() -> None:
     pipeline = build([function("f", x(i))], inputs=[y, x, alpha])
     assert [array.name for array in pipeline.inputs] == ["y", "x"]
     assert [scalar.name for scalar in pipeline.scalars] == ["alpha"]
+    assert pipeline.notes == tuple(f"no output reads {name}, which inputs= lists" for name in ("y", "alpha"))
+    read = build([function("g", x(i) * alpha + y(i) * N)], inputs=[y, N, x, alpha])
+    assert read.notes == ()
 
 
 def test_producers_come_first_and_once() -> None:

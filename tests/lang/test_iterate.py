@@ -161,7 +161,7 @@ def test_compiled() -> None:
         (lambda u: A, {}, "iterate: the step makes A (N x N) of x (N)"),
         (lambda u: (u, u), {}, "iterate: the step takes 1 array and gives 2"),
         (lambda u, n, w: u, {}, "iterate: the state is 1 array, and the step takes (u, n, w)"),
-        (lambda: x, {}, "iterate: the state is 1 array, and the step takes ()"),
+        (lambda: x, {}, "iterate: the state is 1 array, and the step takes no arguments"),
         (lambda u: 1.0, {}, "iterate: the step gives an array, got 1.0"),
         (lambda u: pm.Cast(Float, u), {}, "iterate: the step makes Float of the Double state x"),
         (lambda u: 2 * u, {"steps": -1}, "iterate: steps= is -1, which is less than 0"),

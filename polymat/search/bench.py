@@ -21,9 +21,9 @@ from polymat.passes import PASSES, position
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.diagnose import bind
 from polymat.runtime.libraryfile import Built
+from polymat.search.choices import ChoiceSpace
 from polymat.search.clock import LAST_ROUNDS, Clock, Compared, Run, calls_of, compared
 from polymat.search.inputs import Array, call_arguments, random_arguments, small_sizes
-from polymat.search.leftout import AnySpace
 from polymat.steps import Job
 
 _LAST = position("runtime")
@@ -65,7 +65,9 @@ class Bench:
     arguments: of the calls that are timed.  built: the program, for the interpreter.
     """
 
-    def __init__(self, space: AnySpace, built: Pipeline, arguments: Mapping[str, Any], clock: Clock) -> None:
+    def __init__(
+        self, space: ChoiceSpace, built: Pipeline, arguments: Mapping[str, Any], clock: Clock
+    ) -> None:
         self.space, self.clock, self.arguments = space, clock, arguments
         request = space.request
         self._waiting: dict[Selection, _Lowered | Exception] = {}

@@ -91,7 +91,3 @@ def _predicted(job: Job) -> tuple[float, frozenset[str]]:
     decider = job.decider(plans.grouping.pipeline)
     called = (plan.group.stages for plan in plans.plans if plan.routines)
     return sum(map(decider.seconds, plans.plans)), frozenset(name for names in called for name in names)
-
-
-AnySpace = Space | OptionSpace | LeftOut
-"""Where a search looks for choices."""

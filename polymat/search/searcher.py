@@ -13,6 +13,7 @@ from polymat.graph.selection import Selection
 from polymat.runtime.tunedkey import size_class
 from polymat.runtime.tunedstore import SearchEnd, Trial, TunedFile
 from polymat.search.bench import Tried
+from polymat.search.choices import Draws
 from polymat.search.clock import Clock, Compared
 
 RESERVED = 0.15  # of the time, for the best ones at the end
@@ -43,20 +44,6 @@ class Tries(Protocol):
 
     def elsewhere(self, choice: Selection) -> Compared:
         """Time one once more for as long, with results at other places in memory."""
-
-
-class Draws(Protocol):
-    """Where candidates come from."""
-
-    @property
-    def default(self) -> Selection:
-        """The choice of the compiler itself."""
-
-    def draw(self, number: int, best: Selection, known: Sequence[Selection]) -> Selection | None:
-        """The choice of a trial; None where there is nothing new."""
-
-    def price(self, choice: Selection) -> float:
-        """Predicted seconds."""
 
 
 @dataclass(slots=True)

@@ -23,9 +23,10 @@ from polymat.runtime.logs import configure_logging
 from polymat.runtime.tunedkey import as_found, definitions_of, tuned_key
 from polymat.runtime.tunedstore import Trial, TunedFile, read_tuned
 from polymat.search.bench import Bench
+from polymat.search.choices import ChoiceSpace
 from polymat.search.clock import Clock, TrueClock
 from polymat.search.inputs import call_arguments, random_arguments
-from polymat.search.leftout import AnySpace, LeftOut
+from polymat.search.leftout import LeftOut
 from polymat.search.optionspace import OptionSpace, decided
 from polymat.search.progress import progress_line
 from polymat.search.searcher import Search
@@ -126,7 +127,7 @@ def tuned(
     return Tuned(compiled, ending.default, ending.seconds, tuple(search.trials), ending)
 
 
-def _space(request: Request, seed: int, *, guided: bool) -> AnySpace:
+def _space(request: Request, seed: int, *, guided: bool) -> ChoiceSpace:
     """The groups of a program, with predictions its passes as well.
 
     Its options where it takes steps, or all of its groups have one way alone.

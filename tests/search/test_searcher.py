@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ class Numbers:
 
     default = way(0)
 
-    def draw(self, number: int, best: Selection, known: Sequence[Selection]) -> Selection | None:
+    def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
         start = int(best.groups[0].way.split()[1])
         return next((way(k) for k in range(start + 1, start + 30) if way(k) not in known), None)
 
@@ -228,7 +228,7 @@ def test_the_next_is_compiled_while_one_is_timed_where_that_disturbs_nobody() ->
 
 def test_nothing_new_is_the_end() -> None:
     class Few(Numbers):
-        def draw(self, number: int, best: Selection, known: Sequence[Selection]) -> Selection | None:
+        def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
             return way(1) if not known else None
 
     bench = PlantedBench({1: 0.5})

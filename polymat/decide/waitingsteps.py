@@ -11,6 +11,7 @@ from math import prod
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.sectionchanges import Held, Instead, rewritten, within
 from polymat.graph.stage import Stage, ends
 from polymat.graph.stepwise import ONE, ArrayView, HeldArray, Steps, StepSection, Stepwise
 from polymat.graph.waited import Slices, WaitingSlices
@@ -38,7 +39,6 @@ CLEARLY = 0.85  # of the time of steps one by one: slices that wait have to be s
 KINDS = ("map", "reduce", "row")  # of loops that run over parts of a dimension, in any order
 
 Ways = Callable[[Pipeline, str], Sequence[Plan]]
-Held = Mapping[str, HeldArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,24 +62,19 @@ class Waits:
         before:  for each step: all slices
         after:   for each block of steps: its own slices; then some slices at a time, in all steps
         """
-        held = {each.name: each for each in stepwise.held}
-        sections = []
-        for section in stepwise.sections:
+
+        def waiting(section: StepSection[Pipeline], held: Held) -> Instead | None:
             level = section.level
             if isinstance(level, Stepwise):
-                inner = (replace(self, threads=1) if section.independent else self).decided(level)
-                sections.append(section if inner is level else replace(section, level=inner))
-                continue
+                alone = replace(self, threads=1) if section.independent else self
+                return within(section, alone.decided)
             slices = None if level.apart or level.others else slices_of_step(section, held)
             made = None if slices is None else _waiting(section, slices, held, self.machine)
             if made is None or not (self._heeds(made[0]) and self._pays(level, made[0], stepwise.whole)):
-                sections.append(section)
-                continue
-            sections.append(made[0])
-            held |= made[1]
-        if all(new is old for new, old in zip(sections, stepwise.sections, strict=True)):
-            return stepwise
-        return replace(stepwise, held=tuple(held.values()), sections=tuple(sections))
+                return None
+            return Instead((made[0],), made[1])
+
+        return rewritten(stepwise, waiting)
 
     def _heeds(self, section: StepSection[Pipeline]) -> bool:
         """Whether stages have the loops that somebody gave them, if so, where slices wait."""

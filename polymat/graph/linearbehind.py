@@ -31,15 +31,15 @@ def gathered_rows(frame: BlockFrame) -> StepSection[Pipeline]:
     """The rows from before the block that were crossing ones; zeros for one that went on with none."""
     row, column = frame.found.dims
     bounds = (frame.places(), frame.later())
-    source = frame.load(f"{frame.crossing} all", (Affine.name(row),))
+    source = frame.load(f"{frame.names.crossing} all", (Affine.name(row),))
     where = Domain.box(frame.around.params, (row, column), bounds)
-    stage = frame.stage(frame.gathered, (row, column), bounds, [(where, _from_before(frame, source))])
-    return frame.section((stage,), [(frame.gathered, ArrayView(frame.gathered))])
+    stage = frame.stage(frame.names.gathered, (row, column), bounds, [(where, _from_before(frame, source))])
+    return frame.section((stage,), [(frame.names.gathered, ArrayView(frame.names.gathered))])
 
 
 def slices_behind(frame: BlockFrame) -> StepSection[Pipeline]:
     """All slices behind the block, and its own."""
-    sums = [(_sum(frame, word, rows, steps), rows) for word, rows, steps in _summed(frame)]
+    sums = [(_sum(frame, name, rows, steps), rows) for name, rows, steps in _summed(frame)]
     state = state_behind(frame, sums)
     return frame.section((*(each for each, _ in sums), state), [(state.name, ArrayView(state.name))])
 
@@ -53,15 +53,15 @@ def state_behind(frame: BlockFrame, sums: Sequence[tuple[Stage, Domain]]) -> Sta
     if not sums:
         return frame.stage(state.name, (row, column), state.bounds, [(whole, old)])
     if frame.found.finished:
-        old = frame.load(frame.found.before, (_row(frame, frame.load(f"{frame.moved} last", (i,))), j))
-    base = _from_before(frame, frame.load(f"{frame.source} last", (i,)))
+        old = frame.load(frame.found.before, (_row(frame, frame.load(f"{frame.names.moved} last", (i,))), j))
+    base = _from_before(frame, frame.load(f"{frame.names.source} last", (i,)))
     first, _ = frame.later()
     rest = whole.at_least_zero([j - first])
     pieces = [
         (whole.at_least_zero([frame.shift - 1 - j]), old),
         (
             whole.at_least_zero([j - frame.shift, first - 1 - j]),
-            frame.load(f"{frame.panel} last", (i, j - frame.shift)),
+            frame.load(f"{frame.names.panel} last", (i, j - frame.shift)),
         ),
     ]
     for stage, rows in sums:
@@ -90,28 +90,31 @@ def _summed(frame: BlockFrame) -> Iterator[tuple[str, Domain, Domain]]:
     (row, _), state, params = frame.found.dims, frame.found.state, frame.around.params
     steps = over(steps_by_row(frame.found, frame.first, frame.known.params), params).assume(frame.around)
     rows = Domain.box(params, (row,), state.bounds[:1])
-    dims = (row, frame.depth)
+    dims = (row, frame.names.depth)
     whole = Domain.box(params, dims, (state.bounds[0], frame.places())).assume(frame.around)
     steps = steps.renamed(dims).intersect(whole)
     lacking = whole.subtract(steps)
     full = rows.assume(frame.around).subtract(lacking.onto((row,)))
     some = steps.onto((row,)).subtract(full)
-    for name, part, steps_there in (("added", full, whole), ("added_by_some", some, steps)):
+    for name, part, steps_there in zip(frame.names.added, (full, some), (whole, steps), strict=True):
         if not part.is_empty():
             yield name, part, steps_there
 
 
-def _sum(frame: BlockFrame, word: str, rows: Domain, steps: Domain) -> Stage:
+def _sum(frame: BlockFrame, name: str, rows: Domain, steps: Domain) -> Stage:
     """The multiples of gathered rows, added up for some rows."""
     (row, column), state, params = frame.found.dims, frame.found.state, frame.around.params
-    i, j, m = map(Affine.name, (row, column, frame.depth))
+    i, j, m = map(Affine.name, (row, column, frame.names.depth))
     bounds = (rows.limits(row) or state.bounds[0], frame.later())
     start = [(Domain.box(params, (row, column), bounds), neutral(Op.Sum, state.dtype))]
-    made = frame.stage(frame.free(f"{state.name}_{word}"), (row, column), bounds, start)
-    dims, wide = (row, column, frame.depth), (*bounds, frame.places())
+    made = frame.stage(name, (row, column), bounds, start)
+    dims, wide = (row, column, frame.names.depth), (*bounds, frame.places())
     box = Domain.box(params, dims, wide)
     domain = box.intersect(steps.extended([column]).onto(dims))
-    factors = frame.load(f"{frame.multiples} last", (i, m)), frame.load(f"{frame.gathered} all", (m, j))
+    factors = (
+        frame.load(f"{frame.names.multiples} last", (i, m)),
+        frame.load(f"{frame.names.gathered} all", (m, j)),
+    )
     item = Accumulation(
         dims=dims,
         bounds=wide,

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from polymat.graph.latesums import over
 from polymat.graph.linearbehind import gathered_rows, slices_behind, state_behind
-from polymat.graph.linearframe import BlockFrame
+from polymat.graph.linearframe import BlockFrame, block_frame
 from polymat.graph.linearmultiples import stages_of_multiples
 from polymat.graph.linearrows import LinearStep
 from polymat.graph.pipeline import Pipeline
@@ -38,114 +38,113 @@ def in_linear_blocks(
     Of the two planes of the state a block reads one and writes the other, as a step does.  taken: names of
     everything around.
     """
-    work = _LinearBlocks(section, found, every, taken)
-    return [work.blocks(), work.rest()]
+    frame = block_frame(section, found, every, taken)
+    return [_blocks(frame), _rest(frame)]
 
 
-class _LinearBlocks(BlockFrame):
-    """The sections of a block: its steps, and what they make of the slices behind it."""
+def _whole(frame: BlockFrame) -> Affine:
+    (first,), (last,) = {*frame.steps.first}, {*frame.steps.last}
+    return (last - first + 1).floordiv(frame.every).scale(frame.every)
 
-    # ---- the sections around ----
 
-    def _whole(self) -> Affine:
-        (first,), (last,) = {*self.steps.first}, {*self.steps.last}
-        return (last - first + 1).floordiv(self.every).scale(self.every)
+def _blocks(frame: BlockFrame) -> StepSection[Pipeline]:
+    """All whole blocks."""
+    (first,) = {*frame.steps.first}
+    steps = Steps(frame.names.begin, (first,), (first + _whole(frame) - 1,), frame.names.end, frame.every)
+    views = tuple(
+        replace(view, step=frame.first - 1) if array.name == frame.found.before else view
+        for array, view in zip(frame.level.inputs, frame.old.inputs, strict=True)
+    )
+    (out,) = frame.old.outputs
+    return StepSection(_block(frame), views, (replace(out, step=frame.stop),), steps)
 
-    def blocks(self) -> StepSection[Pipeline]:
-        """All whole blocks."""
-        (first,) = {*self.steps.first}
-        steps = Steps(self.begin, (first,), (first + self._whole() - 1,), self.end, self.every)
-        views = tuple(
-            replace(view, step=self.first - 1) if array.name == self.found.before else view
-            for array, view in zip(self.level.inputs, self.old.inputs, strict=True)
+
+def _rest(frame: BlockFrame) -> StepSection[Pipeline]:
+    """The steps behind them, one by one."""
+    (first,) = {*frame.steps.first}
+    return replace(frame.old, steps=replace(frame.steps, first=(first, first + _whole(frame))))
+
+
+def _block(frame: BlockFrame) -> Stepwise[Pipeline]:
+    sections = (_begun(frame), _stepped(frame), gathered_rows(frame), slices_behind(frame))
+    whole = replace(
+        frame.level,
+        sizes=frame.sizes(within=False),
+        stages=(state_behind(frame, ()),),
+        context=frame.around,
+        states={},
+        newest={},
+        notes=(),
+    )
+    return Stepwise(whole, tuple(frame.held.values()), sections)
+
+
+def _begun(frame: BlockFrame) -> StepSection[Pipeline]:
+    """The slices of the block, and each row as its own source."""
+    row, column = frame.found.dims
+    rows, bounds = frame.found.state.bounds[0], frame.rows_and_places()
+    params = frame.around.params
+    here = Domain.box(params, (row, column), bounds)
+    i, j = Affine.name(row), Affine.name(column)
+    slices = frame.stage(
+        *(frame.names.panel, (row, column), bounds),
+        [(here, frame.load(frame.found.before, (i, j + frame.shift)))],
+    )
+    number = CastExpr(Variable(Int, row), Long)
+    whole = Domain.box(params, (row,), [rows])
+    own = [frame.stage(each, (row,), (rows,), [(whole, number)], Long) for each in frame.of_rows]
+    outputs = [(each.name, ArrayView(each.name, frame.first - 1)) for each in (slices, *own)]
+    return frame.section((slices, *own), outputs)
+
+
+def _stepped(frame: BlockFrame) -> StepSection[Pipeline]:
+    """The steps in the slices of the block, with sources and multiples."""
+    own = {frame.found.state.name, *(each.name for each in frame.found.helpers)}
+    stages = [
+        _placed(frame, stage) if stage.name in own else _beside(frame, stage) for stage in frame.level.stages
+    ]
+    stages += stages_of_multiples(frame)
+    made = (frame.names.panel, frame.names.multiples, *frame.of_rows)
+    states = {each: frame.arrays[f"{each} before"][0].name for each in made}
+    step = Affine.name(frame.steps.name)
+    outputs = [(each, ArrayView(each, step)) for each in (*made, frame.names.crossing)]
+    steps = Steps(frame.steps.name, (frame.first,), (frame.stop,))
+    return frame.section(stages, outputs, steps, states)
+
+
+def _beside(frame: BlockFrame, stage: Stage) -> Stage:
+    """A stage without slices, of the slices of the block."""
+    parts = tuple(replace(part, expr=frame.mapped(part.expr)) for part in stage.parts)
+    sums = tuple(
+        replace(
+            item,
+            expr=frame.mapped(item.expr),
+            target=rebuild_indices(item.target, frame.mapped),
         )
-        (out,) = self.old.outputs
-        return StepSection(self._block(), views, (replace(out, step=self.stop),), steps)
+        for item in stage.accumulations
+    )
+    return replace(stage, parts=parts, accumulations=sums)
 
-    def rest(self) -> StepSection[Pipeline]:
-        """The steps behind them, one by one."""
-        (first,) = {*self.steps.first}
-        return replace(self.old, steps=replace(self.steps, first=(first, first + self._whole())))
 
-    def _block(self) -> Stepwise[Pipeline]:
-        sections = (self._begun(), self._stepped(), gathered_rows(self), slices_behind(self))
-        whole = replace(
-            self.level,
-            sizes=self.sizes(within=False),
-            stages=(state_behind(self, ()),),
-            context=self.around,
-            states={},
-            newest={},
-            notes=(),
-        )
-        return Stepwise(whole, tuple(self.held.values()), sections)
+def _placed(frame: BlockFrame, stage: Stage) -> Stage:
+    """A stage with slices, of those of the block, by their places in it."""
+    column = stage.dims[-1]
+    place = Affine.name(column)
+    bounds = (*stage.bounds[:-1], frame.rows_and_places()[1])
+    forms = [*map(Affine.name, stage.dims[:-1]), place - frame.shift]
 
-    # ---- the steps of a block ----
+    def leaf(node: Expr) -> Expr:
+        if isinstance(node, Load) and frame.found.is_own(node):
+            if node.source.name == frame.found.before:
+                return frame.load(f"{frame.names.panel} before", (node.indices[0], place))
+            return node
+        return frame.in_panel(node)
 
-    def _begun(self) -> StepSection[Pipeline]:
-        """The slices of the block, and each row as its own source."""
-        row, column = self.found.dims
-        rows, bounds = self.found.state.bounds[0], self.rows_and_places()
-        params = self.around.params
-        here = Domain.box(params, (row, column), bounds)
-        i, j = Affine.name(row), Affine.name(column)
-        slices = self.stage(
-            *(self.panel, (row, column), bounds),
-            [(here, self.load(self.found.before, (i, j + self.shift)))],
-        )
-        number = CastExpr(Variable(Int, row), Long)
-        whole = Domain.box(params, (row,), [rows])
-        own = [self.stage(each, (row,), (rows,), [(whole, number)], Long) for each in self.of_rows]
-        outputs = [(each.name, ArrayView(each.name, self.first - 1)) for each in (slices, *own)]
-        return self.section((slices, *own), outputs)
-
-    def _stepped(self) -> StepSection[Pipeline]:
-        """The steps in the slices of the block, with sources and multiples."""
-        helpers = {each.name for each in self.found.helpers}
-        stages = [
-            self._placed(stage) if stage.name in helpers or stage is self.found.state else self._beside(stage)
-            for stage in self.level.stages
-        ]
-        stages += stages_of_multiples(self)
-        made = (self.panel, self.multiples, *self.of_rows)
-        states = {each: self.arrays[f"{each} before"][0].name for each in made}
-        step = Affine.name(self.step)
-        outputs = [(each, ArrayView(each, step)) for each in (*made, self.crossing)]
-        steps = Steps(self.step, (self.first,), (self.stop,))
-        return self.section(stages, outputs, steps, states)
-
-    def _beside(self, stage: Stage) -> Stage:
-        """A stage without slices, of the slices of the block."""
-        parts = tuple(replace(part, expr=self.mapped(part.expr)) for part in stage.parts)
-        sums = tuple(
-            replace(
-                item,
-                expr=self.mapped(item.expr),
-                target=rebuild_indices(item.target, self.mapped),
-            )
-            for item in stage.accumulations
-        )
-        return replace(stage, parts=parts, accumulations=sums)
-
-    def _placed(self, stage: Stage) -> Stage:
-        """A stage with slices, of those of the block, by their places in it."""
-        column = stage.dims[-1]
-        place = Affine.name(column)
-        bounds = (*stage.bounds[:-1], self.rows_and_places()[1])
-        forms = [*map(Affine.name, stage.dims[:-1]), place - self.shift]
-
-        def leaf(node: Expr) -> Expr:
-            if isinstance(node, Load) and self.found.is_own(node):
-                if node.source.name == self.found.before:
-                    return self.load(f"{self.panel} before", (node.indices[0], place))
-                return node
-            return self.in_panel(node)
-
-        whole = Domain.box(self.known.params, stage.dims, bounds)
-        pieces = []
-        for part in stage.parts:
-            here = over(part.domain.assume(self.level.context), self.known.params)
-            inside = in_coordinates(here, stage.dims, forms).intersect(whole).assume(self.known)
-            pieces.append((inside, rebuild(part.expr, leaf)))
-        name = self.panel if stage is self.found.state else stage.name
-        return self.stage(name, stage.dims, bounds, pieces, stage.dtype)
+    whole = Domain.box(frame.known.params, stage.dims, bounds)
+    pieces = []
+    for part in stage.parts:
+        here = over(part.domain.assume(frame.level.context), frame.known.params)
+        inside = in_coordinates(here, stage.dims, forms).intersect(whole).assume(frame.known)
+        pieces.append((inside, rebuild(part.expr, leaf)))
+    name = frame.names.panel if stage is frame.found.state else stage.name
+    return frame.stage(name, stage.dims, bounds, pieces, stage.dtype)

@@ -7,13 +7,14 @@ crossing row, and the rows that were gathered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.latesums import stage_over
+from polymat.graph.linearnames import BlockNames, block_names
 from polymat.graph.linearrows import LinearStep
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.splice import free_name
 from polymat.graph.stage import InputArray, Part, ScalarInput, Stage
 from polymat.graph.stepwise import ArrayView, HeldArray, Steps, StepSection
 from polymat.lang.affine import Affine
@@ -25,51 +26,58 @@ from polymat.poly.domain import Domain
 ZERO = Affine()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class BlockFrame:
-    """The arrays of a block, and what its sections and stages are made of."""
+    """The arrays of a block, and what its sections and stages are made of.
 
-    def __init__(
-        self, section: StepSection[Pipeline], found: LinearStep, every: int, taken: set[str]
-    ) -> None:
-        assert section.steps is not None
-        assert isinstance(section.level, Pipeline)
-        self.old, self.found, self.every, self.taken = section, found, every, taken
-        self.level, self.steps = section.level, section.steps
-        self.step, state = section.steps.name, found.state
-        self.begin, self.end = (self.free(f"{self.step}_{word}") for word in ("from", "upto"))
-        self.first, self.stop = map(Affine.name, (self.begin, self.end))
-        self.shift = self.first + found.slices.front  # the first slice of the block
-        names = ("slices", "multiples", "source", "moved", "crossing", "gathered")
-        self.panel, self.multiples, self.source, self.moved, self.crossing, self.gathered = (
-            self.free(f"{state.name}_{name}") for name in names
-        )
-        self.depth = self.free(f"{self.step}_in")  # the dimension of the steps of a block
-        self.known = self._context()
-        self.arrays: dict[str, tuple[InputArray, ArrayView]] = {}
-        self.held = self._held()
+    old: the section whose steps run in blocks of so many.  known: all that is known at a step of a block.
+    arrays: those that stages read, by what they are, with their planes.  held: those of a block.
+    """
 
-    def free(self, name: str) -> str:
-        found = free_name(name, self.taken)
-        self.taken.add(found)
-        return found
+    old: StepSection[Pipeline]
+    found: LinearStep
+    every: int
+    names: BlockNames
+    known: Domain
+    arrays: Mapping[str, tuple[InputArray, ArrayView]]
+    held: Mapping[str, HeldArray]
 
-    def _context(self) -> Domain:
-        known = self.level.context.with_params((self.begin, self.end))
-        step, (first,), (last,) = Affine.name(self.step), {*self.steps.first}, {*self.steps.last}
-        whole = self.first + (self.every - 1) - self.stop
-        return known.at_least_zero(
-            [step - self.first, self.stop - step, self.first - first, last - self.stop, whole, -whole]
-        )
+    @property
+    def level(self) -> Pipeline:
+        """The pipeline of a step."""
+        assert isinstance(self.old.level, Pipeline)
+        return self.old.level
+
+    @property
+    def steps(self) -> Steps:
+        """All steps."""
+        assert self.old.steps is not None
+        return self.old.steps
+
+    @property
+    def first(self) -> Affine:
+        """The first step of the block."""
+        return Affine.name(self.names.begin)
+
+    @property
+    def stop(self) -> Affine:
+        """The last step of the block."""
+        return Affine.name(self.names.end)
+
+    @property
+    def shift(self) -> Affine:
+        """The first slice of the block."""
+        return self.first + self.found.slices.front
 
     @property
     def around(self) -> Domain:
         """All that is known where a block is taken as a whole: no number of a step."""
-        return self.known.raised(self.step).onto(())
+        return self.known.raised(self.steps.name).onto(())
 
     @property
     def of_rows(self) -> tuple[str, ...]:
         """The arrays of sources: of slices behind the block, and where they move too, of those in front."""
-        return (self.source, self.moved) if self.found.finished else (self.source,)
+        return (self.names.source, self.names.moved) if self.found.finished else (self.names.source,)
 
     def places(self) -> tuple[Affine, Affine]:
         """The places of the steps of a block, and of its slices, in it."""
@@ -83,39 +91,13 @@ class BlockFrame:
         """The slices behind a block."""
         return self.stop + self.found.slices.front + 1, self.found.state.bounds[1][1]
 
-    # ---- arrays ----
-
-    def _held(self) -> dict[str, HeldArray]:
-        state, many = self.found.state, Affine((), self.every)
-        rows, columns = state.extents
-        before, two = self.first - 1, Affine((), 2)
-        made = (
-            HeldArray(self.panel, state.dtype, "workspace", (rows, many), before, two, many + 1),
-            HeldArray(self.multiples, state.dtype, "workspace", (rows, many), before, two, many + 1),
-            HeldArray(self.source, Long, "workspace", (rows,), before, two, many + 1),
-            HeldArray(self.moved, Long, "workspace", (rows,), before, two, many + 1),
-            HeldArray(self.crossing, Long, "workspace", (), self.first, many, many),
-            HeldArray(self.gathered, state.dtype, "workspace", (many, columns)),
-        )
-        for held in made:
-            for word, step in (("before", Affine.name(self.step) - 1), ("last", self.stop), ("all", None)):
-                planes = (held.count,) if step is None and held.origin is not None else ()
-                name = self.free(f"{held.name}_{word}")
-                array = InputArray(name, held.dtype, (*planes, *held.extents), checked=True)
-                self.arrays[f"{held.name} {word}"] = (array, ArrayView(held.name, step))
-        for array in self.level.inputs:
-            self.arrays[array.name] = (array, ArrayView(array.name))
-        out = HeldArray(state.name, state.dtype, "output", state.extents)
-        unused = () if self.found.finished else (self.moved,)
-        return {held.name: held for held in (*made, out) if held.name not in unused}
-
     def load(self, key: str, indices: Sequence[Affine]) -> Load:
         array, _ = self.arrays[key]
         return Load(array.ref, tuple(indices), array.dtype, self.found.state.at)
 
     def sizes(self, *, within: bool) -> tuple[ScalarInput, ...]:
-        kept = (size for size in self.level.sizes if within or size.name != self.step)
-        return (*kept, ScalarInput(self.begin, Long), ScalarInput(self.end, Long))
+        kept = (size for size in self.level.sizes if within or size.name != self.steps.name)
+        return (*kept, ScalarInput(self.names.begin, Long), ScalarInput(self.names.end, Long))
 
     def section(
         self,
@@ -173,7 +155,7 @@ class BlockFrame:
             return node
         if node.source.name == self.found.before:
             row, column = node.indices
-            return self.load(f"{self.panel} before", (row, column - self.shift))
+            return self.load(f"{self.names.panel} before", (row, column - self.shift))
         if node.source.name in {each.name for each in self.found.helpers}:
             return replace(node, indices=(node.indices[0] - self.shift,))
         return node
@@ -181,3 +163,51 @@ class BlockFrame:
     def mapped(self, expr: Expr) -> Expr:
         """An expression of what is no slice behind the step."""
         return rebuild(expr, self.in_panel)
+
+
+def block_frame(section: StepSection[Pipeline], found: LinearStep, every: int, taken: Set[str]) -> BlockFrame:
+    """The frame of a block of so many steps of a section.  taken: names of everything around."""
+    level, steps = section.level, section.steps
+    assert isinstance(level, Pipeline)
+    assert steps is not None
+    names = block_names(steps.name, found, taken)
+    (first,), (last,) = {*steps.first}, {*steps.last}
+    step, begin, end = map(Affine.name, (steps.name, names.begin, names.end))
+    whole = begin + (every - 1) - end
+    known = level.context.with_params((names.begin, names.end)).at_least_zero(
+        [step - begin, end - step, begin - first, last - end, whole, -whole]
+    )
+    held = _held(found, names, every)
+    planes = {"before": step - 1, "last": end, "all": None}
+    arrays = {
+        f"{each.name} {word}": (_planes_of(each, names, word), ArrayView(each.name, at))
+        for each in held
+        for word, at in planes.items()
+    }
+    arrays |= {array.name: (array, ArrayView(array.name)) for array in level.inputs}
+    state, unused = found.state, () if found.finished else (names.moved,)
+    every_held = (*held, HeldArray(state.name, state.dtype, "output", state.extents))
+    kept = {each.name: each for each in every_held if each.name not in unused}
+    return BlockFrame(section, found, every, names, known, arrays, kept)
+
+
+def _held(found: LinearStep, names: BlockNames, every: int) -> tuple[HeldArray, ...]:
+    """The arrays of a block."""
+    state, many, first = found.state, Affine((), every), Affine.name(names.begin)
+    rows, columns = state.extents
+    before, two = first - 1, Affine((), 2)
+    return (
+        HeldArray(names.panel, state.dtype, "workspace", (rows, many), before, two, many + 1),
+        HeldArray(names.multiples, state.dtype, "workspace", (rows, many), before, two, many + 1),
+        HeldArray(names.source, Long, "workspace", (rows,), before, two, many + 1),
+        HeldArray(names.moved, Long, "workspace", (rows,), before, two, many + 1),
+        HeldArray(names.crossing, Long, "workspace", (), first, many, many),
+        HeldArray(names.gathered, state.dtype, "workspace", (many, columns)),
+    )
+
+
+def _planes_of(held: HeldArray, names: BlockNames, word: str) -> InputArray:
+    """An array of a block as stages read it: at one step, or all of it."""
+    planes = (held.count,) if word == "all" and held.origin is not None else ()
+    name = names.read[f"{held.name} {word}"]
+    return InputArray(name, held.dtype, (*planes, *held.extents), checked=True)

@@ -6,7 +6,7 @@ place for each step of the block, whose crossing row is the one that they are of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
@@ -29,7 +29,7 @@ NONE = -1  # the source of a row that goes on with none
 def stages_of_multiples(frame: BlockFrame) -> Iterator[Stage]:
     """The stages that a step of a block has beside those of its own slices."""
     found = frame.found
-    inside = _Multiples(frame, {each.name: frame.free(f"{each.name}_of_multiples") for each in found.helpers})
+    inside = _Multiples(frame)
     yield from (inside.helper(each) for each in found.helpers)
     yield _crossing(frame)
     for name, parts in zip(frame.of_rows, (found.parts, found.finished), strict=False):
@@ -39,8 +39,8 @@ def stages_of_multiples(frame: BlockFrame) -> Iterator[Stage]:
 
 def _crossing(frame: BlockFrame) -> Stage:
     """The source of the crossing row of a step."""
-    source = frame.mapped(frame.load(f"{frame.source} before", (frame.found.crossing,)))
-    return frame.stage(frame.crossing, (), (), [(frame.known, source)], Long)
+    source = frame.mapped(frame.load(f"{frame.names.source} before", (frame.found.crossing,)))
+    return frame.stage(frame.names.crossing, (), (), [(frame.known, source)], Long)
 
 
 def _sources(frame: BlockFrame, name: str, parts: Sequence[LinearRows]) -> Stage:
@@ -66,13 +66,9 @@ def _rows(frame: BlockFrame, part: LinearRows) -> Domain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Multiples:
-    """Multiples of rows, and of what helpers make of them.
-
-    own: names of what helpers are in the places of multiples.
-    """
+    """Multiples of rows, and of what helpers make of them."""
 
     frame: BlockFrame
-    own: Mapping[str, str]
 
     def helper(self, stage: Stage) -> Stage:
         """What a helper is in the places of multiples."""
@@ -80,7 +76,9 @@ class _Multiples:
         bounds = (frame.rows_and_places()[1],)
         expr = frame.found.behind(stage)
         whole = Domain.box(frame.known.params, (column,), bounds)
-        return frame.stage(self.own[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr))
+        return frame.stage(
+            frame.names.of_multiples[stage.name], (column,), bounds, self._by_place(whole, column, expr, expr)
+        )
 
     def stage(self) -> Stage:
         """The multiples of the rows that were crossing ones, and of that which is one at this step."""
@@ -91,7 +89,7 @@ class _Multiples:
         for part in frame.found.parts:
             whole = _rows(frame, part).extended([column]).at_least_zero([place - low, high - place])
             pieces += self._by_place(whole, column, part.expr, part.rest)
-        return frame.stage(frame.multiples, (row, column), bounds, pieces)
+        return frame.stage(frame.names.multiples, (row, column), bounds, pieces)
 
     def _by_place(
         self, whole: Domain, column: str, expr: Expr, rest: Expr | None
@@ -101,7 +99,7 @@ class _Multiples:
         rest: the expression without the row that it goes on with, which is in its source.
         """
         frame, place = self.frame, Affine.name(column)
-        here = Affine.name(frame.step) - frame.first
+        here = Affine.name(frame.steps.name) - frame.first
         zero = neutral(Op.Sum, frame.found.state.dtype)
         return [
             (whole.at_least_zero([here - 1 - place]).assume(frame.known), self._earlier(expr, place)),
@@ -120,7 +118,7 @@ class _Multiples:
             if not isinstance(node, Load) or not frame.found.is_own(node):
                 return frame.in_panel(node)
             if node.source.name == frame.found.before:
-                return frame.load(f"{frame.multiples} before", (node.indices[0], place))
+                return frame.load(f"{frame.names.multiples} before", (node.indices[0], place))
             return self._of_helper(node, place)
 
         return rebuild(expr, leaf)
@@ -142,12 +140,12 @@ class _Multiples:
             if node.source.name != frame.found.before:
                 return None
             (row, _) = rebuild_indices(node.indices, frame.mapped)
-            has_source = Condition(frame.load(f"{frame.source} before", (row,)), ">=", 0)
+            has_source = Condition(frame.load(f"{frame.names.source} before", (row,)), ">=", 0)
             return SelectExpr(has_source, Const(zero.value + 1, zero.dtype), zero, zero.dtype)
 
         return rebuild(rest, leaf, instead=instead)
 
     def _of_helper(self, node: Load, place: Affine) -> Load:
         dtype = self.frame.found.state.dtype
-        ref = Ref(self.own[node.source.name], dtype, is_input=False)
+        ref = Ref(self.frame.names.of_multiples[node.source.name], dtype, is_input=False)
         return replace(node, source=ref, indices=(place,))

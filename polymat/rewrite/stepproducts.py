@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from dataclasses import replace
-from operator import is_
 
 from polymat.dataclass import dataclass
 from polymat.graph.linearblocks import in_linear_blocks
 from polymat.graph.linearsteps import linear_step
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.sectionchanges import Held, Instead, rewritten, within
 from polymat.graph.splice import names_taken
-from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.graph.stepwise import StepSection, Stepwise
 
 EVERY = 31  # steps of a block: an odd number, so that of two planes a block reads one and writes the other
 CLEARLY = 0.8  # of the time of steps one by one: blocks have to be so much quicker, by prediction
@@ -38,26 +38,19 @@ class StepProducts:
         before:  for each step: a row is exchanged, and multiples of it are subtracted from others
         after:   for each block of steps: that in its own columns; then one product for all others
         """
-        held = {each.name: each for each in stepwise.held}
-        sections, notes = list[StepSection[Pipeline]](), list[str]()
-        for section in stepwise.sections:
+
+        def multiplied(section: StepSection[Pipeline], held: Held) -> Instead | None:
             if isinstance(section.level, Stepwise):
-                within = replace(self, seconds=self.alone) if section.independent else self
-                inner = within.decided(section.level)
-                sections.append(section if inner is section.level else replace(section, level=inner))
-                continue
-            made = self._blocked(section, stepwise, held)
-            sections += [section] if made is None else made[0]
-            notes += [] if made is None else [made[1]]
-        if len(sections) == len(stepwise.sections) and all(map(is_, sections, stepwise.sections)):
-            return stepwise
-        whole = replace(stepwise.whole, notes=(*stepwise.whole.notes, *notes)) if notes else stepwise.whole
-        return replace(stepwise, whole=whole, sections=tuple(sections))
+                alone = replace(self, seconds=self.alone) if section.independent else self
+                return within(section, alone.decided)
+            return self._blocked(section, stepwise, held)
+
+        return rewritten(stepwise, multiplied)
 
     def _blocked(
-        self, section: StepSection[Pipeline], stepwise: Stepwise[Pipeline], held: Mapping[str, HeldArray]
-    ) -> tuple[list[StepSection[Pipeline]], str] | None:
-        """A section in blocks, and why; None where it stays."""
+        self, section: StepSection[Pipeline], stepwise: Stepwise[Pipeline], held: Held
+    ) -> Instead | None:
+        """A section in blocks; None where it stays."""
         found, level = linear_step(section, held), section.level
         if found is None or not isinstance(level, Pipeline):
             return None
@@ -73,4 +66,4 @@ class StepProducts:
         if seconds >= CLEARLY * alone:
             return None
         note = f"{found.state.name} in blocks of {EVERY} steps: {seconds:.3g} s, {alone:.3g} s step by step"
-        return blocked, note
+        return Instead(tuple(blocked), note=note)

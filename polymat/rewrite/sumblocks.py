@@ -13,6 +13,7 @@ from polymat.graph.earlysums import early_names
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placedreads import SharedArrays, shared_arrays
+from polymat.graph.sectionchanges import Held, Instead, rewritten
 from polymat.graph.splice import names_taken
 from polymat.graph.stage import Stage
 from polymat.graph.stepblocks import StepBlocks
@@ -77,24 +78,17 @@ class SumBlocks:
         after:   for each block of i and j: minima over what finished blocks have; then each t(i, j) with the
                  rest
         """
-        held = {each.name: each for each in stepwise.held}
-        around = names_taken(stepwise.whole) | held.keys()
+        around = names_taken(stepwise.whole) | {each.name for each in stepwise.held}
         sizes = assumed_sizes(stepwise.whole, self.estimates)
-        sections, notes = list[StepSection[Pipeline]](), list[str]()
-        for section in stepwise.sections:
-            shared = shared_arrays(section, held)
-            found = None if shared is None else self._blocked(shared, around, sizes)
-            sections += [section] if found is None else found[0]
-            notes += [] if found is None else [found[1]]
-        if not notes:
-            return stepwise
-        whole = replace(stepwise.whole, notes=(*stepwise.whole.notes, *notes))
-        return replace(stepwise, whole=whole, sections=tuple(sections))
 
-    def _blocked(
-        self, shared: SharedArrays, around: Set[str], sizes: Mapping[str, int]
-    ) -> tuple[list[StepSection[Pipeline]], str] | None:
-        """A section in blocks and one by one, and why; None where it stays."""
+        def blocked(section: StepSection[Pipeline], held: Held) -> Instead | None:
+            shared = shared_arrays(section, held)
+            return None if shared is None else self._blocked(shared, around, sizes)
+
+        return rewritten(stepwise, blocked)
+
+    def _blocked(self, shared: SharedArrays, around: Set[str], sizes: Mapping[str, int]) -> Instead | None:
+        """A section in blocks and one by one; None where it stays."""
         pipelines = [pipeline for pipeline, _ in shared.innermost()]
         stages = [stage for pipeline in pipelines for stage in pipeline.stages]
         if not any(map(self._may_split, stages)):
@@ -116,7 +110,8 @@ class SumBlocks:
         names = ", ".join(dict.fromkeys(each.stage.name for each in sums))
         by = f"{way.every} x {way.every}" if blocks.columns else str(way.every)
         note = f"{names} in blocks of {by} steps: {way.seconds:.3g} s, {way.alone:.3g} s step by step"
-        return _by_number(shared.section, in_blocks(shared, blocks, sums, way.every, taken), way.least), note
+        blocked = in_blocks(shared, blocks, sums, way.every, taken)
+        return Instead(_by_number(shared.section, blocked, way.least), note=note)
 
     def _may_split(self, stage: Stage) -> bool:
         """Whether a stage is a sum whose terms may be joined in another order."""
@@ -179,12 +174,12 @@ class SumBlocks:
 
 def _by_number(
     section: StepSection[Pipeline], blocked: StepSection[Pipeline], least: int
-) -> list[StepSection[Pipeline]]:
+) -> tuple[StepSection[Pipeline], StepSection[Pipeline]]:
     """Steps one by one where they are few, and else in blocks."""
     assert section.steps is not None
     assert blocked.steps is not None
     few, many = replace(section.steps, below=least), replace(blocked.steps, least=least)
-    return [replace(section, steps=few), replace(blocked, steps=many)]
+    return replace(section, steps=few), replace(blocked, steps=many)
 
 
 def _is_apart(indices: Sequence[Affine], reduced: str) -> bool:

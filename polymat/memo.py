@@ -8,7 +8,7 @@ what is the same for all pipelines, numbers and names alone, files and machines,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -50,32 +50,6 @@ def remembered(
         return result
 
     return remembering
-
-
-def remembered_by(
-    key: Callable[Given, Hashable],
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Call a function once in a compilation for all arguments that a key does not tell apart.
-
-    The key, a text of isl's objects say, tells apart all for which the answers differ.
-    """
-
-    def deciding(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        @wraps(function)
-        def remembering(*given: Given.args, **named: Given.kwargs) -> Result:
-            memo = _MEMO.get()
-            if memo is None:
-                return function(*given, **named)
-            place = (function, key(*given, **named))
-            found = memo.get(place)
-            if found is None:
-                found = memo[place] = None, function(*given, **named)
-            result: Result = found[1]  # type: ignore[assignment]  # it was made by the same function
-            return result
-
-        return remembering
-
-    return deciding
 
 
 def remembers() -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import polymat as pm
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
-from polymat.memo import Memo, remembered, remembered_by, remembers, with_memo, with_own_memo
+from polymat.memo import Memo, remembered, with_memo, with_own_memo
 
 
 class Value:
@@ -54,24 +54,6 @@ def test_outside_and_between_the_steps_nothing_is_remembered() -> None:
 
     found = [(inside, asked(one)) for inside in steps()]
     assert found == [(1, 2), (1, 3)]
-
-
-def test_a_key_says_what_is_the_same() -> None:
-    calls: list[str] = []
-
-    @remembered_by(lambda text, ending="": text.lower() + ending)
-    def asked(text: str, ending: str = "") -> str:
-        calls.append(text)
-        return text + ending
-
-    @with_memo
-    def steps() -> Iterator[tuple[str, ...]]:
-        yield asked("A"), asked("a"), asked("b"), asked("a", ending="!")
-        yield (asked("a"),)
-
-    assert (asked("A"), asked("a"), remembers()) == ("A", "a", False)
-    assert list(steps()) == [("A", "A", "b", "a!"), ("A",)]
-    assert calls == ["A", "a", "A", "b", "a"]
 
 
 def test_who_owns_a_memo_keeps_what_its_methods_ask() -> None:
@@ -146,8 +128,8 @@ OF_THE_PROCESS = {
     "model/reuse.py": {"_group"},
     "model/uniform.py": {"components"},
     "options.py": {"_hints"},
-    "poly/access.py": {"_map_of"},
-    "poly/domain.py": {"set_of"},
+    "poly/ast.py": {"_nests"},
+    "poly/readonce.py": {"map_of", "set_of"},
     "product/formula.py": {"asker_of"},
     "product/formulanames.py": {"_walk"},
     "product/ranking.py": {"ranked"},

@@ -67,7 +67,10 @@ def with_structures(
     if not wide:
         return functions, ()
     calling = {f.name: [call for call in _calls(f, most) if call[0] in wide] for f in functions}
-    sites = {name: [site for found in calling.values() for of, site in found if of == name] for name in wide}
+    sites: dict[str, list[Site]] = {name: [] for name in wide}
+    for found in calling.values():
+        for of, site in found:
+            sites[of].append(site)
     handed: dict[str, Handed] = {}
     for name, function in wide.items():
         chosen = _chosen(function, sites[name], most)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import islpy as isl
 
@@ -12,13 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 from polymat.poly.freed import freed
 from polymat.poly.isltext import affine_text, space_text, tuple_text
-
-
-# Maps do not change, and texts of accesses come again in every compilation.
-@lru_cache(maxsize=1024)
-def _map_of(text: str) -> isl.Map:
-    """The map that isl reads from a text."""
-    return isl.Map(text)
+from polymat.poly.readonce import map_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +30,7 @@ class Access:
         """
         free, forms = freed(domain, indices)
         image = "[" + ", ".join(affine_text(form) for form in forms) + "]"
-        whole = _map_of(space_text(domain.params, f"{tuple_text(free.dims)} -> {image}"))
+        whole = map_of(space_text(domain.params, f"{tuple_text(free.dims)} -> {image}"))
         found, rank = whole.intersect_domain(free.set), len(domain.dims)
         if free is domain:
             return Access(domain, found)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import Enum
+from functools import lru_cache
 
 import islpy as isl
 
 from polymat.dataclass import dataclass
-from polymat.memo import remembered_by
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import decode, encode
 from polymat.poly.isltree import built, built_in_turns
+from polymat.poly.readonce import map_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def schedule_map(statement: Scheduled) -> isl.Map:
     dims = ", ".join(encode(d) for d in statement.domain.dims)
     params = ", ".join(encode(p) for p in statement.domain.params)
     text = f"[{params}] -> {{ S{statement.tag}[{dims}] -> [{', '.join(statement.schedule)}] }}"
-    return isl.Map(text).intersect_domain(tagged(statement.domain, statement.tag))
+    return map_of(text).intersect_domain(tagged(statement.domain, statement.tag))
 
 
 def generate(
@@ -134,18 +135,18 @@ def _at_depths(nest: Nest, levels: Sequence[int]) -> Nest:
             return nest
 
 
-def _text(
-    schedule: isl.UnionMap,
-    context: Domain,
-    iterators: Sequence[str],
-    *,
-    separate: bool = False,
-    turns: int | None = None,
-) -> tuple[object, ...]:
-    return str(schedule), str(context.set), tuple(iterators), separate, turns
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of isl, told by its texts; turns: None for no loop that is written out."""
+
+    texts: tuple[str, str]
+    iterators: tuple[str, ...]
+    separate: bool
+    turns: int | None
+    schedule: isl.UnionMap = field(compare=False)
+    params: isl.Set = field(compare=False)
 
 
-@remembered_by(_text)
 def from_union_map(
     schedule: isl.UnionMap,
     context: Domain,
@@ -160,7 +161,17 @@ def from_union_map(
     written out where all of its iterations run the same statement.  Elsewhere, in parts of the loop around it
     that are apart, it stays a loop.
     """
-    build = isl.AstBuild.from_context(context.set.params())
+    params = context.set.params()
+    texts = str(schedule), str(params)
+    return _nests(_Asked(texts, tuple(iterators), separate, turns, schedule, params))
+
+
+# Loops of the same texts are the same, in whichever pipeline: compilations that follow each other, for other
+# options or sizes say, share most of them, and a loop takes isl a hundred times as long as its text.
+@lru_cache(maxsize=1024)
+def _nests(asked: _Asked) -> tuple[Nest, ...]:
+    schedule, iterators, turns = asked.schedule, asked.iterators, asked.turns
+    build = isl.AstBuild.from_context(asked.params)
     ids = isl.IdList.alloc(schedule.get_ctx(), len(iterators))
     for name in iterators:
         ids = ids.add(isl.Id(encode(name)))
@@ -169,8 +180,8 @@ def from_union_map(
     if turns is not None:
         node = built_in_turns(build, schedule, dims, turns)
     else:
-        asked = isl.UnionMap(f"{{ {dims} -> separate[x] }}" if separate else "{ }")
-        node = built(build.set_options(asked), schedule)
+        asked_for = isl.UnionMap(f"{{ {dims} -> separate[x] }}" if asked.separate else "{ }")
+        node = built(build.set_options(asked_for), schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})
 
 

@@ -9,9 +9,10 @@ import islpy as isl
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
-from polymat.poly.domain import Domain, set_of
+from polymat.poly.domain import Domain
 from polymat.poly.isltext import encode, space_text
 from polymat.poly.limit import limited
+from polymat.poly.readonce import set_of
 
 MAX_OPERATIONS = 5_000_000
 

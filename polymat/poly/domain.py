@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import islpy as isl
 
@@ -13,17 +13,11 @@ from polymat.lang.affine import Affine, Limits
 from polymat.lang.condition import Condition
 from polymat.memo import remembered
 from polymat.poly.isltext import affine_text, condition_text, decode_text, encode, space_text, tuple_text
+from polymat.poly.readonce import map_of, set_of
 
 IslError = isl.Error
 _FROM_HERE = isl.Map("{ [a] -> [b] : a <= b }")
 _UP_TO_HERE = isl.Map("{ [a] -> [b] : b <= a }")
-
-
-# Sets do not change, and the ways to compute a pipeline ask for the same boxes again and again.
-@lru_cache(maxsize=1024)
-def set_of(text: str) -> isl.Set:
-    """The set that isl reads from a text."""
-    return isl.Set(text)
 
 
 def basic_sets(union: isl.Set) -> list[isl.BasicSet]:
@@ -132,13 +126,13 @@ class Domain:
     def moved(self, dim: str, by: int) -> Domain:
         """The points of this set with `by` added to one dimension."""
         after = [f"{encode(d)} + {by}" if d == dim else encode(d) for d in self.dims]
-        step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(after)}]"))
+        step = map_of(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(after)}]"))
         return Domain(self.params, self.dims, self.set.apply(step))
 
     def onto(self, dims: Sequence[str]) -> Domain:
         """The values of some dimensions, in the order given."""
         names = [encode(dim) for dim in dims]
-        step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(names)}]"))
+        step = map_of(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(names)}]"))
         return Domain(self.params, tuple(dims), self.set.apply(step))
 
     def _constrain(self, text: str) -> Domain:

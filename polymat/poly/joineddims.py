@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polymat.poly.domain import Domain, set_of
+from polymat.poly.domain import Domain
 from polymat.poly.isltext import encode, space_text, tuple_text
+from polymat.poly.readonce import set_of
 
 
 def joined(domain: Domain, outer: str, inner: str, extent: int, guess: Domain) -> Domain | None:

@@ -69,21 +69,22 @@ def rows_again(
         }
         together = member.dims[loops.block]
     found: dict[int, float] = {}
-    for number, turns in enumerate(_turns(stage, loops.walked, machine.line_bytes)):
-        count = _points(stage, estimates, number)
-        for turn in turns:
-            if turn.again:
-                level = nearest_level(machine, turn.distance(lengths))
-                rows = loops.unroll if turn.dim == together else 1
-                found[level] = found.get(level, 0.0) + turn.again * count / rows
+    for count, turn in _counted_turns(stage, estimates, loops.walked, machine.line_bytes):
+        level = nearest_level(machine, turn.distance(lengths))
+        rows = loops.unroll if turn.dim == together else 1
+        found[level] = found.get(level, 0.0) + turn.again * count / rows
     found.pop(1, None)
     return found
 
 
 @once_a_stage
-def _points(stage: Stage, estimates: Mapping[str, int], number: int) -> float:
-    """Points of the part of that number."""
-    return part_points(stage, stage.parts[number], estimates)
+def _counted_turns(
+    stage: Stage, estimates: Mapping[str, int], order: tuple[str, ...], line_bytes: int
+) -> tuple[tuple[float, _Turn], ...]:
+    """The turns that read rows again, each with the points of its part."""
+    counts = (part_points(stage, part, estimates) for part in stage.parts)
+    parts = zip(counts, _turns(stage, order, line_bytes), strict=True)
+    return tuple((count, turn) for count, turns in parts for turn in turns if turn.again)
 
 
 @remembered

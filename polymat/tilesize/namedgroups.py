@@ -38,6 +38,8 @@ def all_counting(stages: Sequence[str], texts: Mapping[str, str]) -> dict[str, t
     pull(t) at the first step, with pull(t) and v(t), whose scheme says so, at all others.
     """
     found = {name: alternatives(texts[name]) for name in stages if name in texts}
+    if not found:
+        return {}
     here = {
         name: tuple(t for t in each if not _is_elsewhere(stages, name, t)) for name, each in found.items()
     }

@@ -26,7 +26,8 @@ def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], optio
     match plan:
         case TilePlan():
             loops = {name: _nest(inner, options) for name, inner in plan.loops.items()}
-            plan = _forced(replace(plan, loops=loops), pipeline, estimates, options)
+            changed = any(loops[name] is not inner for name, inner in plan.loops.items())
+            plan = _forced(replace(plan, loops=loops) if changed else plan, pipeline, estimates, options)
             return plan if options.vector and options.unroll else replace(plan, row_loop=None)
         case _:
             return _nest(plan, options)

@@ -18,7 +18,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
 from polymat.tilesize.stagework import VECTOR_SHARE, own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
-from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
+from polymat.tilesize.traffic import array_bytes, nearest_level, sizes_of
 
 # Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
 # of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.  Those
@@ -193,17 +193,14 @@ def _tile_fits(
 ) -> bool:
     """Whether what one tile reads and writes, the latter `written` bytes, stays in the second-level cache."""
     by_name = {stage.name: stage for stage in stages}
-    inputs = {array.name: array for array in pipeline.inputs}
+    sizes = sizes_of(pipeline, estimates)
     pieces: dict[str, float] = {}
     passed = {each.contraction.right.source for each in plan.packed}  # in parts, through the caches
     for member in plan.members:
         for name, along in _reads_along(by_name[member.stage], estimates, member.dims):
             if name in by_name or name in passed:
                 continue
-            if name in inputs:
-                whole = input_bytes(inputs[name], estimates)
-            else:
-                whole = array_bytes(pipeline.stage(name), estimates)
+            whole = sizes[name]
             for level, length in along:
                 whole *= min(1.0, plan.sizes[level] / max(1.0, member.scale(level) * length))
             pieces[name] = max(pieces.get(name, 0.0), whole)

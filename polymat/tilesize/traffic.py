@@ -8,7 +8,8 @@ from math import inf, prod
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Stage, loads_of
 from polymat.machine.model import MEMORY, Machine
-from polymat.model.estimates import once_a_stage
+from polymat.memo import remembered
+from polymat.model.estimates import Estimates, once_a_stage
 from polymat.model.extents import extent, stage_extents
 from polymat.plan.tile import Plan
 from polymat.tilesize.stagework import part_points, points
@@ -33,7 +34,7 @@ def traffic(
     or are counted elsewhere.  again: nothing stays there between two stages, so each of them reads its arrays
     anew.  whole: sums count for all of what they read, since other steps read the rest.
     """
-    inputs = {array.name: array for array in pipeline.inputs}
+    inputs, sizes = {array.name for array in pipeline.inputs}, sizes_of(pipeline, estimates)
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
     read: dict[str, float] = {}
     for stage in stages:
@@ -41,11 +42,7 @@ def traffic(
             if name in near or (name in scratch and name not in inputs):
                 continue
             most = inf if whole and stage.is_reduction else touched
-            all_of_it = (
-                input_bytes(inputs[name], estimates)
-                if name in inputs
-                else array_bytes(pipeline.stage(name), estimates)
-            )
+            all_of_it = sizes[name]
             before = read.get(name, 0.0)
             read[name] = before + min(most, all_of_it) if again else min(before + most, all_of_it)
     return total + sum(read.values())
@@ -69,6 +66,19 @@ def _sources(stage: Stage, estimates: Mapping[str, int], line_bytes: int) -> tup
         for load in loads_of(item):
             found[load.source.name] += touched_bytes(load, lengths, count, line_bytes)
     return tuple(found.items())
+
+
+def sizes_of(pipeline: Pipeline, estimates: Mapping[str, int]) -> Mapping[str, float]:
+    """Bytes of all arrays of a pipeline, by name."""
+    return _sizes_at(pipeline, estimates) if isinstance(estimates, Estimates) else _sizes(pipeline, estimates)
+
+
+def _sizes(pipeline: Pipeline, estimates: Mapping[str, int]) -> Mapping[str, float]:
+    found = {stage.name: array_bytes(stage, estimates) for stage in pipeline.stages}
+    return found | {array.name: input_bytes(array, estimates) for array in pipeline.inputs}
+
+
+_sizes_at = remembered(_sizes)
 
 
 @once_a_stage

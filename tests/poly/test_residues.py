@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from polymat.poly.domain import Domain, set_of
+from polymat.poly.domain import Domain
+from polymat.poly.readonce import set_of
 from polymat.poly.residues import remainder, taking_turns
 
 

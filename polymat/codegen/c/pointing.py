@@ -117,18 +117,27 @@ def leaves_pointers(
     yes:  double local[9]; double *const a = local;        with a left
     no:   double local[9]; double *const a = local; f(a);  with none left
     """
-    inside = known_in(statements, {})
-    touched = [each for statement in statements for each in _touched_within(statement)]
-    lost = frozenset[str]().union(*(taken for _, taken, _ in touched))
+    inside = known_in([each for each in statements if isinstance(each, Declare)], {})
+    names, lost, own = (
+        frozenset[str]().union(*sets) for sets in zip(*map(_touched_in, statements), strict=True)
+    )
     places = {name for name, each in inside.items() if each.is_array or name in lost}
     if not places:
         return False
-    used = frozenset[str]().union(*(names for each in touched for names in each))
-    near = {name: before[name] for name in used if name in before}  # few of the many that are known
+    near = {name: before[name] for name in names | lost | own if name in before}  # few of many
+    outer = any(name in own or _may_point(each, name in lost) for name, each in near.items())
+    if not outer and not any(name not in inside or _may_point(inside[name], True) for name in left):
+        return False
+    touched = [each for statement in statements for each in _touched_within(statement)]
     within = known_in([each for each in every(statements) if isinstance(each, Declare)], near)
     known = {**within, **inside}
     found = _pointing(touched, known, places)
     return any(name in left or (name in before and name not in inside) for name in found)
+
+
+def _may_point(known: KnownName, is_changed: bool) -> bool:
+    """Whether a variable that is used may point somewhere behind the statements, or what it points to may."""
+    return known.reaches_pointers or (is_changed and known.holds_pointers)
 
 
 def _pointing(touched: Sequence[_Touched], known: Mapping[str, KnownName], places: Set[str]) -> set[str]:
@@ -143,6 +152,15 @@ def _pointing(touched: Sequence[_Touched], known: Mapping[str, KnownName], place
             found |= {name for name in taken | own if name in known and known[name].holds_pointers}
             found |= {name for name in names if name in known and known[name].reaches_pointers}
     return found
+
+
+@remembered
+def _touched_in(statement: Stmt) -> _Touched:
+    """All names of `touched_by` in a statement and in scopes within it."""
+    names, lost, own = (
+        frozenset[str]().union(*sets) for sets in zip(*_touched_within(statement), strict=True)
+    )
+    return names, lost, own
 
 
 @remembered

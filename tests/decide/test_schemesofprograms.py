@@ -20,6 +20,7 @@ CASES = {
     f"{section}: {case.name}": case
     for section in (
         *("stencils", "recurrences", "images", "dsp", "fir", "recursive", "transforms", "data", "npbench"),
+        *("blas2", "products", "factorisations"),
     )
     for case in SECTIONS[section].cases(True)
 }

@@ -51,7 +51,7 @@ def ways() -> dict[str, Callable[[int], list[str]]]:
         "states": lambda seed: random_states.differences(random_states.random_states(seed), options, seed),
         "planes": lambda seed: random_planes.differences(random_planes.random_planes(seed, 3), options, seed),
         "gathers": lambda seed: random_gathers.differences(
-            random_gathers.random_gathers(seed, 3), options, seed
+            random_gathers.random_gathers(seed, 3), options, seed, (*random_gathers.SIZES, (3, 1500))
         ),
         "systems": lambda seed: random_computed_steps.differences(
             random_computed_steps.random_systems(seed, 3), options, seed

@@ -26,7 +26,6 @@ from tests.differential.random_waiting import (
 PROGRAMS = 8
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_results_are_those_of_the_interpreter(number: int, seed: int) -> None:
     assert differences(draw(1000 * seed + number), steps=(3, 4, 16)[number % 3]) == []

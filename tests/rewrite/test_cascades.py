@@ -96,7 +96,6 @@ def test_sums_stay_apart_where_transforms_are_refused() -> None:
     assert sums(x.fir(FIRST).fir(SECOND), Options(fir="direct")) == 2
 
 
-@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [Double, Float])
 @pytest.mark.parametrize(("sample", "each"), [(0.75, -0.625), (-0.75, 0.625), (0.5, -0.45), (-0.5, 0.45)])
 def test_taps_beyond_the_range_of_their_type(dtype: Any, sample: float, each: float) -> None:

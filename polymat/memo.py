@@ -23,9 +23,6 @@ Memo: TypeAlias = dict[tuple[object, ...], tuple[object, object]]
 
 _MEMO: ContextVar[Memo | None] = ContextVar("_MEMO", default=None)
 
-memo_now = _MEMO.get
-"""What the compilation that runs here remembers; None outside of any."""
-
 
 def remembered(
     function: Callable[Concatenate[Value, Given], Result],

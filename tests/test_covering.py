@@ -50,8 +50,6 @@ def test_values_of_one_list_stay_together(
     here = [item for item in request.session.items if item.path == request.path]
     own = [item for item in here if item.name.startswith("test_values_of_one_list")]
     pairs = {(item.callspec.params["name"], item.callspec.params["size"]) for item in own}  # type: ignore[attr-defined]
-    assert (name, size) in pairs
-    assert threads in (1, 2)
     assert not left_out(own, "any seed") or request.config.getoption("--all-sets")
     if len(own) > 1:  # not named alone
         assert len(pairs) == 3

@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from polymat.graph.stage import InputArray, Stage
-from polymat.memo import memo_now
+from polymat.memo import remembered
 
 Subject = TypeVar("Subject", bound=Stage | InputArray)
 Result = TypeVar("Result")
@@ -32,21 +32,13 @@ def once_a_stage(
 
     What else it is given is hashable.
     """
+    once = remembered(function)
 
     @wraps(function)
     def remembering(
         stage: Subject, estimates: Mapping[str, int], /, *more: More.args, **named: More.kwargs
     ) -> Result:
-        memo = memo_now()
-        if memo is None or type(estimates) is not Estimates:
-            return function(stage, estimates, *more, **named)
-        key = (function, id(stage), id(estimates), more, *named.items())
-        try:
-            return memo[key][1]  # type: ignore[return-value]  # it was made by the same function
-        except KeyError:  # so it is asked for the first time: most are asked again
-            pass
-        result = function(stage, estimates, *more, **named)
-        memo[key] = (stage, estimates), result  # which keep their identities
-        return result
+        ask = once if isinstance(estimates, Estimates) else function
+        return ask(stage, estimates, *more, **named)
 
     return remembering

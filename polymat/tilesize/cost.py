@@ -25,7 +25,7 @@ from polymat.tilesize.shortloops import computed_bytes
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, stage_operations
 from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
-from polymat.tilesize.traffic import array_bytes, input_bytes, traffic
+from polymat.tilesize.traffic import array_bytes, sizes_of, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 
@@ -142,17 +142,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         again,
         pieces(plan, by_name, tiling.repeats, estimates),
         tiling,
-        sum(_bytes(pipeline, name, estimates) for name in sorted(plan.copied_first)),
-    )
-
-
-def _bytes(pipeline: Pipeline, name: str, estimates: Mapping[str, int]) -> float:
-    """Of an input or of the values of a stage."""
-    inputs = {array.name: array for array in pipeline.inputs}
-    return (
-        input_bytes(inputs[name], estimates)
-        if name in inputs
-        else array_bytes(pipeline.stage(name), estimates)
+        sum(sizes_of(pipeline, estimates)[name] for name in sorted(plan.copied_first)),
     )
 
 

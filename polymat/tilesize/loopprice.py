@@ -99,7 +99,7 @@ def loop_operations(
     loops is best is what register blocks and libraries are compared with, and nothing measured says how near
     to the peak they come.
     """
-    starting = starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
+    starting = starting_operations(stage, estimates, loops, machine.lanes(stage.dtype.size))
     if loops.adds_up or loops.kind == "scatter":
         return sum_operations(stage, estimates, loops.order) * loops.slowdown(1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)

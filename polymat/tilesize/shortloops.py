@@ -24,14 +24,9 @@ from polymat.plan.loops import LoopPlan
 START = 1.8
 
 
-def starting_operations(stage: Stage, loops: LoopPlan, estimates: Mapping[str, int], lanes: int) -> float:
-    """Operations that starting the short loops of a nest is worth; none of sums into computed elements."""
-    return _starting_operations(stage, estimates, loops, lanes)
-
-
 @once_a_stage
-def _starting_operations(stage: Stage, estimates: Mapping[str, int], loops: LoopPlan, lanes: int) -> float:
-    """The same, found once for loops that many groups have in common."""
+def starting_operations(stage: Stage, estimates: Mapping[str, int], loops: LoopPlan, lanes: int) -> float:
+    """Operations that starting the short loops of a nest is worth; none of sums into computed elements."""
     if not (loops.adds_up or loops.kind == "map"):
         return 0.0
     lengths, variable = loop_lengths(stage, estimates), _variable(stage, estimates)

@@ -28,7 +28,7 @@ def price(filters: Any, estimates: dict[str, int], lanes: int = 16) -> float:
     (stage,) = built.stages
     plan = plan_stage(Group((stage.name,)), stage, built.context)
     assert (plan.kind, plan.vector) == ("row", stage.dims[-1])
-    return starting_operations(stage, plan, estimates, lanes)
+    return starting_operations(stage, estimates, plan, lanes)
 
 
 def test_every_short_loop_is_charged_as_often_as_it_starts() -> None:

@@ -2,6 +2,7 @@
 
 `@pytest.mark.covering`: so many that each value of each list of parameters is among them; of three lists or
 more, that each pair of values of two lists is.  `@pytest.mark.drawn(5)`: five, of numbers of random cases.
+Without a mark: half of one list of cases, where tests compile programs and there are four or more.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-MARKS = ("covering", "drawn")
+TESTS = Path(__file__).parent
+HALVED = frozenset(("codegen", "decide", "differential", "product", "rewrite"))
+CASES = 4
 Values = Mapping[str, Hashable]  # by the names of a list of parameters, one of its values
 
 
@@ -37,23 +41,31 @@ def _parts(values: Values) -> frozenset[tuple[tuple[str, Hashable], ...]]:
 
 def left_out(items: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
     """The tests that a run leaves out."""
-    functions: dict[tuple[object, ...], list[pytest.Item]] = {}
+    functions: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
-        for mark in MARKS:
-            if item.get_closest_marker(mark) is not None:
-                functions.setdefault((mark, item.path, item.name.partition("[")[0]), []).append(item)
-    return {out for (mark, *_), alike in functions.items() for out in _left_out(mark, alike, seed)}
+        functions.setdefault((item.path, item.name.partition("[")[0]), []).append(item)
+    return {out for alike in functions.values() for out in _left_out(alike, seed)}
 
 
-def _left_out(mark: object, alike: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
+def _left_out(alike: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
     """Those of one function."""
     drawn = [zlib.crc32(f"{seed} {item.nodeid}".encode()) for item in alike]
-    if mark == "covering":
+    if alike[0].get_closest_marker("covering") is not None:
         chosen = covering([_values(item) for item in alike], drawn)
     else:
-        (count,) = next(alike[0].iter_markers("drawn")).args
-        chosen = sorted(range(len(alike)), key=lambda place: drawn[place])[:count]
+        chosen = sorted(range(len(alike)), key=lambda place: drawn[place])[: _count(alike)]
     return {*alike} - {alike[place] for place in chosen}
+
+
+def _count(alike: Sequence[pytest.Item]) -> int:
+    """How many sets of a function are run, whichever these are."""
+    mark = alike[0].get_closest_marker("drawn")
+    if mark is not None:
+        (count,) = mark.args
+        return int(count)
+    in_turns = alike[0].path.relative_to(TESTS).parts[0] in HALVED and len(alike) >= CASES
+    lists = len([*alike[0].iter_markers("parametrize")])
+    return (len(alike) + 1) // 2 if in_turns and lists == 1 else len(alike)
 
 
 def _values(item: pytest.Item) -> Values:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, product
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.covering import covering, left_out
+from tests.covering import TESTS, covering, left_out
 
 
 def drawn(seed: int, count: int) -> list[int]:
@@ -53,3 +57,45 @@ def test_values_of_one_list_stay_together(
     assert not left_out(own, "any seed") or request.config.getoption("--all-sets")
     if len(own) > 1:  # not named alone
         assert len(pairs) == 3
+
+
+@dataclass(eq=False)
+class OneSet:
+    """What is asked of a test with parameters."""
+
+    name: str
+    path: Path
+    marks: tuple[pytest.Mark, ...]
+
+    @property
+    def nodeid(self) -> str:
+        return f"{self.path}::{self.name}"
+
+    def iter_markers(self, name: str) -> Iterator[pytest.Mark]:
+        return (mark for mark in self.marks if mark.name == name)
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return next(self.iter_markers(name), None)
+
+
+ONE_LIST = pytest.mark.parametrize("x", range(9)).mark
+KINDS = (
+    ("codegen/memory", (ONE_LIST,), 5, 3),
+    ("codegen/memory", (ONE_LIST,), 3, 3),
+    ("rewrite", (ONE_LIST, ONE_LIST), 6, 6),
+    ("rewrite", (ONE_LIST, pytest.mark.drawn(6).mark), 6, 6),
+    ("lang", (ONE_LIST, pytest.mark.drawn(2).mark), 6, 2),
+    ("lang", (ONE_LIST,), 6, 6),
+)
+
+
+@pytest.mark.parametrize(("room", "marks", "sets", "run"), KINDS)
+def test_how_many_sets_of_one_list_are_run(
+    room: str, marks: tuple[pytest.Mark, ...], sets: int, run: int
+) -> None:
+    here = TESTS / room / "test_something.py"
+    alike: list[Any] = [OneSet(f"test_x[{place}]", here, marks) for place in range(sets)]
+    other: Any = OneSet("test_another", here, ())
+    chosen = {tuple(x.name for x in alike if x not in left_out([*alike, other], seed)) for seed in "abcdefgh"}
+    assert {len(names) for names in chosen} == {run}
+    assert len(chosen) > 1 or run == sets

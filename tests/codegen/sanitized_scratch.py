@@ -1,7 +1,7 @@
-"""Scratch memory of products under sanitizers: `python -m tests.codegen.sanitized_scratch`, after libasan.
+"""Scratch memory of products under sanitizers: `python -m tests.codegen.sanitized_scratch PART...`.
 
-All scratch of a call is one block, which the sanitizer knows as a whole.  Here each part of it is followed by
-megabytes that nobody may touch, and each call has a block of its own.
+With libasan loaded first.  All scratch of a call is one block, which the sanitizer knows as a whole.  Here
+each part of it is followed by megabytes that nobody may touch, and each call has a block of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -105,23 +105,32 @@ static inline void _pm_place_apart(size_t *reserved, int threads)
 """
 
 
+PARTS = ("wide", "turned", "narrow", "layers")
+
+
 def main() -> int:
-    """Products of every layout, at sizes around those of the caches, for one of two types."""
+    """The parts that are named, or all; layouts at sizes around those of the caches, for one of two types."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
     from polymat.codegen.c import kernels
+    from polymat.machine.model import Machine
     from tests.codegen.products.test_contractionwriter import NARROW, WIDE
     from tests.hosts import compiling_for
 
     with tempfile.TemporaryDirectory() as folder, patch.object(kernels, "FOLDER", Path(folder)):
         write_kernels(Path(folder), {"workspace": GUARDED, "place": PLACE})
         narrow = (pm.Float, pm.Complex)[int(os.environ.get("POLYMAT_SEED", "0")) % 2]
-        for machine, dtype in ((WIDE, pm.Double), (NARROW, narrow)):
+        parts: dict[str, tuple[Machine, Callable[[], None]]] = {
+            "wide": (WIDE, lambda: run(pm.Double)),
+            "turned": (WIDE, run_turned),
+            "narrow": (NARROW, lambda: run(narrow)),
+            "layers": (NARROW, run_layers),
+        }
+        for name in sys.argv[1:] or PARTS:
+            machine, part = parts[name]
             with compiling_for(machine):
-                run(dtype)
-        with compiling_for(WIDE):
-            run_turned()
-        run_layers()
+                part()
+            print(name, flush=True)
     return 0
 
 
@@ -160,7 +169,6 @@ def run(dtype: Any) -> None:
         expected = [x @ y] * 4 + [2 * (x @ y)] + [x @ x.T] * 2
         for result, wanted in zip(found, expected, strict=True):
             np.testing.assert_array_equal(result, wanted)
-    print(dtype, flush=True)
 
 
 def run_turned() -> None:
@@ -183,7 +191,6 @@ def run_turned() -> None:
         x = rng.integers(-9, 10, (rows, depth)).astype(float)
         y = rng.integers(-9, 10, (columns, depth, segments)).astype(float)
         np.testing.assert_array_equal(compiled(x, y), np.einsum("mk,nks->smn", x, y, optimize=True))
-    print("turned", flush=True)
 
 
 def run_layers() -> None:
@@ -201,7 +208,6 @@ def run_layers() -> None:
         y = rng.integers(-9, 10, (taps, taps, channels, outputs)).astype(np.float32)
         windows = np.lib.stride_tricks.sliding_window_view(x, (taps, taps), (1, 2))
         np.testing.assert_array_equal(compiled(x, y), np.einsum("nhwcrs,rsck->nhwk", windows, y))
-    print("layers", flush=True)
 
 
 def shapes(rng: np.random.Generator) -> Iterator[tuple[int, ...]]:

@@ -26,6 +26,7 @@ from tests.differential.random_waiting import (
 PROGRAMS = 8
 
 
+@pytest.mark.drawn(PROGRAMS)
 @pytest.mark.parametrize("number", range(PROGRAMS))
 def test_results_are_those_of_the_interpreter(number: int, seed: int) -> None:
     assert differences(draw(1000 * seed + number), steps=(3, 4, 16)[number % 3]) == []

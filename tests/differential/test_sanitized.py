@@ -27,6 +27,7 @@ def test_generated_code_under_sanitizers(variants: tuple[str, ...], seed: int) -
     assert all(f"{word}: {PROGRAMS} programs" in printed for word in variants)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("kinds", [("positions", "states", "planes"), ("gathers",), ("mixtures",)])
 def test_kinds_of_programs_under_sanitizers(kinds: tuple[str, ...], seed: int) -> None:
     asked = [sys.executable, "-m", "tests.differential.sanitized_kinds", str(seed), *kinds]

@@ -85,6 +85,8 @@ _PM_UNLIKE(uint64_t, u64)
 #define _PM_AS_STORED(PRODUCT) __asm__("" : "+v"(PRODUCT))
 #elif defined(__FMA__)
 #define _PM_AS_STORED(PRODUCT) __asm__("" : "+x"(PRODUCT))
+#elif defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF) /* four doubles may be more than a register */
+#define _PM_AS_STORED(PRODUCT) __asm__("" : "+m"(PRODUCT))
 #else
 #define _PM_AS_STORED(PRODUCT) ((void)0)
 #endif

@@ -7,6 +7,7 @@ from itertools import combinations
 from math import inf
 from typing import TypeGuard
 
+from polymat.graph.absorbed import is_absorbed
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
@@ -128,7 +129,8 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
     if _is_computed_again(producer, readers):
         return True
     most = CHEAP_READS if _is_cheap(producer) else 1
-    if reads > most and not (len(readers) == 1 and _is_used_once(producer, readers[0])):
+    once = len(readers) == 1 and _is_used_once(producer, readers[0])
+    if reads > most and not once and not is_absorbed(producer, readers):
         return False
     return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
 

@@ -224,6 +224,32 @@ def test_cheap_updates_of_matrices_are_computed_again() -> None:
     assert left(t) == ["dear", "t"]
 
 
+def test_products_that_sums_take_in_are_computed_there() -> None:
+    """Of two slopes: three products that nine neighbours each are summed up of, and no load more."""
+    ranges = [Interval(Int, 1, N - 2)] * 2
+
+    def window(f: Any) -> Any:
+        return sum(f(i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1))
+
+    def made(name: str, value: Any, over: Any = (whole, whole)) -> Function:
+        f = Function(([i, j], list(over)), Double, name)
+        f.defn = [value]
+        return f
+
+    p, q = made("p", A(i, j) + A(j, i)), made("q", A(i, j) - A(j, i))
+    pp, qq = made("pp", p(i, j) * p(i, j)), made("qq", q(i, j) * q(i, j))
+    pq = made("pq", p(i, j) * q(i, j))
+    assert left(made("r", window(pp) + p(i, j), ranges)) == ["p", "r"]
+    twice = window(pq) + p(i, j) + q(i, j)  # 18 loads where eleven are
+    assert left(made("r", twice, ranges)) == ["p", "q", "pq", "r"]
+    assert left(made("r", window(pp) * window(qq) - window(pq), ranges)) == ["p", "q", "r"]
+    assert left(made("r", window(pp) + p(i, j) - Exp(pp(i, j)), ranges)) == ["p", "pp", "r"]
+    weighted = p(i, j) + 2.0 * pp(i - 1, j) + 3.0 * pp(i, j) + 2.0 * pp(i + 1, j) + pp(i, j - 1)
+    assert left(made("r", weighted, ranges)) == ["p", "pp", "r"]  # a product more for each
+    both = p(i, j) + (pp(i - 1, j) + pp(i, j)) + (pp(i + 1, j) + pp(i, j - 1))
+    assert left(made("r", both, ranges)) == ["p", "pp", "r"]  # of two products one is added to the other
+
+
 def test_nothing_to_do_gives_the_same_pipeline() -> None:
     pipeline = build([line("f", x(i) + 1)])
     assert inline_pointwise(pipeline) is pipeline

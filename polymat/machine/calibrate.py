@@ -13,6 +13,7 @@ from polymat.machine.producttimes import ProductTimes, as_lists, from_lists
 
 _log = logging.getLogger("polymat.calibrate")
 Stream = Literal["read", "copy"]
+PIECE_BYTES = 1 << 11  # of a row that tiles cut, as `Calibration.pieces_rate` was measured with
 LEVELS = ("L1", "L2", "L3", "memory")
 _FORMAT = 1
 _MOST_BYTES = 1 << 16
@@ -26,7 +27,7 @@ _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
 _LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    "rows_rate",
+    *("rows_rate", "pieces_rate"),
 }
 _MOST_REACH = float(1 << 40)
 
@@ -100,6 +101,7 @@ class Calibration:
     row_seconds: of the ends of a row, beside its vectors; 0.0: unknown.
     reach_bytes: that come about as fast as from the last level, where others leave it free; 0.0: unknown.
     rows_rate: bytes a second that one thread reads from memory along several rows at a time; 0.0: unknown.
+    pieces_rate: where it reads rows in pieces of 2 KiB, as tiles do that cut them; 0.0: unknown.
     """
 
     fingerprint: str
@@ -122,6 +124,7 @@ class Calibration:
     row_seconds: float = 0.0
     reach_bytes: float = 0.0
     rows_rate: float = 0.0
+    pieces_rate: float = 0.0
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -154,6 +157,7 @@ def encode(calibration: Calibration) -> str:
         "row_seconds": calibration.row_seconds,
         "reach_bytes": calibration.reach_bytes,
         "rows_rate": calibration.rows_rate,
+        "pieces_rate": calibration.pieces_rate,
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -190,6 +194,7 @@ def decode(text: str) -> Calibration:
         row_seconds=_number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
         reach_bytes=_number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
         rows_rate=_number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
+        pieces_rate=_number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
     )
 
 

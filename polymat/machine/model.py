@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from polymat.dataclass import dataclass
-from polymat.machine.calibrate import Calibration, Rate, Stream, VectorSeconds
+from polymat.machine.calibrate import PIECE_BYTES, Calibration, Rate, Stream, VectorSeconds
 
 MEMORY = 4
 """The number of main memory where a level is asked for; caches are 1, 2 and 3."""
@@ -142,6 +142,16 @@ class Machine:
         """Bytes a second that one thread reads from memory along several rows; that of one if unknown."""
         measured = 0.0 if self.calibration is None else self.calibration.rows_rate
         return max(self.bandwidth(MEMORY), measured)
+
+    def pieces_loss(self, piece: float) -> float | None:
+        """What memory takes longer for rows in pieces of so many bytes, of its time; None if not measured.
+
+        Longer pieces begin less often.  Shorter ones lose no more, since those of several rows come together.
+        """
+        measured = 0.0 if self.calibration is None else self.calibration.pieces_rate
+        if not measured:
+            return None
+        return max(0.0, self.bandwidth(MEMORY) / measured - 1.0) * min(1.0, PIECE_BYTES / piece)
 
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""

@@ -169,6 +169,7 @@ def _with_loops(known: Calibration) -> Calibration:
         row_seconds=found.row_seconds,
         reach_bytes=found.reach_bytes,
         rows_rate=found.rows_rate,
+        pieces_rate=found.pieces_rate,
     )
 
 

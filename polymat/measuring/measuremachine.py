@@ -19,7 +19,14 @@ from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, mea
 from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples
 from polymat.measuring.microbenchmarks import block_shapes, source
 from polymat.measuring.sample import RefusedError, Sample
-from polymat.measuring.samples import memory_for_sweeps, reach_samples, reached, rows_sample, samples_of
+from polymat.measuring.samples import (
+    memory_for_sweeps,
+    pieces_sample,
+    reach_samples,
+    reached,
+    rows_sample,
+    samples_of,
+)
 from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.compilerprocess import limited
@@ -38,7 +45,7 @@ def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calib
     that loops do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    is_whole = stored is not None and stored.blocks and stored.vectors and stored.rows_rate
+    is_whole = stored is not None and stored.blocks and stored.vectors and stored.pieces_rate
     if stored is not None and is_whole and stored.threads >= threads and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
@@ -66,6 +73,7 @@ def measure(
             loops = dict(loop_samples(library, machine, block.address))
             loops |= dict(reach_samples(library, machine, block))
             loops["several rows"] = rows_sample(library, machine, block)
+            loops["pieces"] = pieces_sample(library, machine, block)
             if effort.short:
                 measure_until_agreed(samples, effort.seconds, deadline)
                 loops = _agreed(loops, deadline)
@@ -127,6 +135,7 @@ def _calibration(
         row_seconds=row,
         reach_bytes=reached(loops, read[2].one, read[3].one),
         rows_rate=loops["several rows"].rate if loops else 0.0,
+        pieces_rate=loops["pieces"].rate if loops else 0.0,
     )
 
 
@@ -163,6 +172,7 @@ def _library(machine: Machine, shapes: Sequence[Shape]) -> ctypes.CDLL:
     for name, arguments in (
         ("pm_read", (pointer, size, size, size, size, count)),
         ("pm_read_rows", (pointer, size, size)),
+        ("pm_read_pieces", (pointer, size, size, size)),
         ("pm_copy", (pointer, size, size, size, size, size, real, count)),
         ("pm_flops32", (size, real, count)),
         ("pm_flops64", (size, real, count)),

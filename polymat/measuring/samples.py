@@ -10,7 +10,7 @@ from functools import partial
 from polymat.codegen.products.blockshape import Shape
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
-from polymat.machine.calibrate import Stream
+from polymat.machine.calibrate import PIECE_BYTES, Stream
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
 from polymat.measuring.blockbench import name_of, operations
@@ -29,6 +29,7 @@ WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
 REACHES = (1.5, 2, 3, 4)  # times the part of the last level that plans count on
 ROWS, ROW_BYTES = 8, (1 << 13) + (1 << 7)  # that are read together, and of each: no multiple of a page
+CUT_ROWS = 32  # of a tile that cuts such rows
 FAR_SHARE = 0.25  # of the bytes, at most, where others have taken lines
 
 
@@ -108,16 +109,33 @@ def reach_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iter
 
 
 def rows_sample(library: ctypes.CDLL, machine: Machine, block: _Block) -> Sample:
-    """Reading several rows at a time, of memory not seen for long."""
+    """Reading several rows at a time."""
+    return _far_sample(
+        machine, block, ROWS * ROW_BYTES, lambda *sweep: library.pm_read_rows(*sweep, ROW_BYTES)
+    )
+
+
+def pieces_sample(library: ctypes.CDLL, machine: Machine, block: _Block) -> Sample:
+    """Reading rows in pieces, as tiles do that cut them."""
+    return _far_sample(
+        machine,
+        block,
+        CUT_ROWS * ROW_BYTES,
+        lambda *sweep: library.pm_read_pieces(*sweep, ROW_BYTES, PIECE_BYTES),
+    )
+
+
+def _far_sample(machine: Machine, block: _Block, unit: int, read: Callable[[int, int], float]) -> Sample:
+    """Reading memory not seen for long: read(address, bytes), whole units of these."""
     span = block.span(1, machine)
-    share = _round(min(_working_set(machine, MEMORY, 1), span // 4), ROWS * ROW_BYTES)
+    share = _round(min(_working_set(machine, MEMORY, 1), span // 4), unit)
     turn, windows = 0, _windows(span, share)
 
     def run() -> float:
         nonlocal turn
         address = block.address + turn % windows * share
         turn += 1
-        return float(library.pm_read_rows(address, share, ROW_BYTES))
+        return float(read(address, share))
 
     return Sample(float(share), run, patience=_REGION_PATIENCE)
 

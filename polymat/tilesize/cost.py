@@ -27,7 +27,9 @@ from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from polymat.tilesize.traffic import array_bytes, sizes_of, traffic
 
-SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
+# What it costs to read rows in pieces, since hardware prefetch starts anew with each: of caches, and of
+# memory where nobody measured it.
+SPLIT_ROWS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ def _cost_on(
     moved = demand.moved + threads * tiling.private
     return PlanCost(
         computing=arithmetic / peak,
-        moving=home.seconds(moved, machine, threads) * (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
+        moving=home.seconds(moved, machine, threads)
+        * (1.0 + _split_loss(tiling, machine, home) + tiling.starts)
         + tiling.padded / machine.bandwidth(tiling.level, threads)
         + tiling.passed / machine.bandwidth(tiling.passed_level, threads)
         + sum(size / machine.bandwidth(far, threads) for far, size in demand.again.items()),
@@ -209,6 +212,14 @@ def _cost_on(
         level=home.level,
         apart=home.seconds(min(demand.copied, moved), machine, threads),
     )
+
+
+def _split_loss(tiling: TileDemand, machine: Machine, home: Home) -> float:
+    """What rows in pieces add to the time of movement, a share of it."""
+    if not tiling.split:
+        return 0.0
+    measured = machine.pieces_loss(tiling.piece) if home.level == MEMORY else None
+    return tiling.split * SPLIT_ROWS if measured is None else measured
 
 
 def _in_tile(plan: Plan, loops: NestPlan, estimates: Mapping[str, int]) -> Share:

@@ -38,7 +38,8 @@ class TileDemand:
     on average.  anew: the share of them that each further thread computes anew where tiles roll, before its
     first one.  fits: whether what a tile reads and writes stays in the cache of a core, or what rolling
     tiles keep in its share of the last one.  private: bytes of a thread's copies.  padded: bytes to and from
-    scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
+    scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows, into
+    pieces of `piece` bytes.
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
     of stages that others read in a scratchpad.  near: these stages.
     starts: bytes that the starts of short runs of results are worth, for each byte.  passed: those of
@@ -54,6 +55,7 @@ class TileDemand:
     padded: float = 0.0
     level: int = 2
     split: int = 0
+    piece: float = 0.0
     ends: float = 0.0
     copies: float = 0.0
     near: frozenset[str] = frozenset()
@@ -85,7 +87,8 @@ def tiling_of(
         sum(array_bytes(by_name[m.stage], estimates) for m in plan.members if m.private),
         _padded_bytes(plan, by_name, machine, estimates, written) if fits else 0.0,
         2 if near else 3,
-        _split_rows(plan),
+        len(cut := _cutting_levels(plan)),
+        min((plan.sizes[level] for level in cut), default=0) * max(each.dtype.size for each in stages),
         sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates, repeats) for m in plan.members),
         sum(prod(stage_extents(by_name[m.stage], estimates)) for m in plan.members if m.copied),
         frozenset(m.stage for m in plan.members if m.copied and fits),
@@ -160,7 +163,7 @@ def _run_starts(
 ) -> float:
     """What the starts of runs are worth where tiles cut a result between its first dimension and its rows.
 
-    Of results that the second-level cache does not hold.  Tiles that cut rows are priced by `_split_rows`.
+    Of results that the second-level cache does not hold.  Tiles that cut rows: `_cutting_levels`.
     """
     cut = max((k for k, dim in enumerate(stage.dims) if dim in member.dims), default=0)
     if member.scratch or cut == 0 or cut == len(stage.dims) - 1:
@@ -176,11 +179,12 @@ def _run_starts(
     return RUN_STARTS / max(run, 1.0) if run < PAGE_BYTES else 0.0
 
 
-def _split_rows(plan: TilePlan) -> int:
+def _cutting_levels(plan: TilePlan) -> list[int]:
     """Tiled dimensions that cut contiguous rows into pieces; a row loop asks for what comes itself."""
     if plan.row_loop is not None:
-        return 0
-    return len(plan.dims) - len(levels_of_rows(plan.loops, plan.members))
+        return []
+    rows = levels_of_rows(plan.loops, plan.members)
+    return [level for level in range(len(plan.dims)) if level not in rows]
 
 
 def _tile_fits(

@@ -6,15 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from polymat.machine.model import Machine
+from benchmarks.images.unsharp import PROGRAM as UNSHARP
+from polymat.driver import levels, request_for
+from polymat.machine.calibrate import PIECE_BYTES
+from polymat.machine.model import MEMORY, Machine
+from polymat.options import Options
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from tests.codegen.kinds import KINDS
-from tests.fixed import WIDE, compiled_levels
-from tests.hosts import as_stated
+from tests.fixed import NARROW, WIDE, compiled_levels
+from tests.hosts import StatedLibraries, as_stated
 
 SIZES = {"M": 1000, "N": 1000, "K": 500}
 
@@ -55,6 +59,35 @@ def test_ends_of_whole_rows_take_as_long_as_was_measured(cut: bool) -> None:
     )
     assert once < often < counted
     assert (often == pytest.approx(3.0 * once)) != cut
+
+
+def beside_pieces(share: float) -> Machine:
+    """Memory that gives rows in pieces at a share of its rate; 0.0: nobody measured it."""
+    known = as_stated(NARROW)
+    assert known.calibration is not None
+    pieces = share * known.bandwidth(MEMORY)
+    return known.with_calibration(replace(known.calibration, pieces_rate=pieces))
+
+
+def test_longer_pieces_of_rows_lose_less() -> None:
+    half = beside_pieces(0.5)
+    assert [half.pieces_loss(times * PIECE_BYTES) for times in (0.5, 1, 4)] == pytest.approx([1, 1, 0.25])
+    assert beside_pieces(1.2).pieces_loss(PIECE_BYTES) == 0.0
+    assert beside_pieces(0.0).pieces_loss(PIECE_BYTES) is None
+
+
+@pytest.mark.parametrize(("share", "cut"), [(0.6, False), (1.0, True)])
+def test_tiles_cut_rows_where_memory_gives_pieces_as_quickly(share: float, cut: bool) -> None:
+    """An unsharp mask, whose five rows of a picture leave the first level unless tiles cut them."""
+    described = UNSHARP.build()
+    estimates = {size: UNSHARP.sizes["PAPER"][size.name] for size in described.sizes}
+    asked = request_for(*described.outputs, estimates=estimates, options=Options(threads=2))
+    found = levels(replace(asked, machine=beside_pieces(share), libraries=StatedLibraries()))
+    schedule = next(level for name, level in found if name == "tilesize")
+    assert isinstance(schedule, Schedule)
+    (plan,) = schedule.plans
+    assert isinstance(plan, TilePlan)
+    assert (len(plan.sizes) == 3) == cut
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -69,6 +69,15 @@ static void read_rows_once(const char *data, ptrdiff_t bytes, ptrdiff_t row)
     __asm__ volatile("" : : "m"(sum) : "memory");
 }
 
+/* 32 rows of so many bytes at a time, cut into pieces of about so many: a piece of each row after another. */
+static void read_pieces_once(const char *data, ptrdiff_t bytes, ptrdiff_t row, ptrdiff_t piece)
+{
+    for (const char *rows = data; rows + 32 * row <= data + bytes; rows += 32 * row)
+        for (ptrdiff_t at = 0; at + piece <= row; at += piece)
+            for (ptrdiff_t k = 0; k < 32; k++)
+                read_once(rows + k * row + at, at + 2 * piece <= row ? piece : row - at);
+}
+
 /* Scaled, so that no compiler makes a call of memcpy of it, which need not go through the caches. */
 static void copy_once(const char *from, char *to, ptrdiff_t bytes, double factor)
 {
@@ -113,7 +122,15 @@ double pm_read_rows(const char *base, ptrdiff_t bytes, ptrdiff_t row)
     return now() - begin;
 }
 
-/* The same, reading `bytes` and writing as many at a distance of `apart` bytes. */
+/* One thread reads pieces of rows, 32 of them side by side. */
+double pm_read_pieces(const char *base, ptrdiff_t bytes, ptrdiff_t row, ptrdiff_t piece)
+{
+    const double begin = now();
+    read_pieces_once(base, bytes, row, piece);
+    return now() - begin;
+}
+
+/* As `pm_read`, reading `bytes` and writing as many at a distance of `apart` bytes. */
 double pm_copy(char *base, ptrdiff_t slice, ptrdiff_t bytes, ptrdiff_t apart, ptrdiff_t repeats,
         ptrdiff_t warm, double factor, int threads)
 {

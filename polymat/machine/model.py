@@ -144,7 +144,7 @@ class Machine:
         return max(self.bandwidth(MEMORY), measured)
 
     def pieces_loss(self, piece: float) -> float | None:
-        """What memory takes longer for rows in pieces of so many bytes, of its time; None if not measured.
+        """The share that reading rows in pieces of `piece` bytes adds to the time of memory; None if unknown.
 
         Longer pieces begin less often.  Shorter ones lose no more, since those of several rows come together.
         """

@@ -113,7 +113,7 @@ def test_stages_that_nobody_named_say_what_they_are() -> None:
 def test_what_has_no_array_is_told_where_it_is_computed() -> None:
     text = Page(stencils()._repr_html_()).text
     assert "Computed inside, without arrays:" in text
-    assert re.search(r"without arrays:\s+sxx, syy, sxy, det", text)
+    assert re.search(r"without arrays:\s+ixx, sxx, iyy, syy, ixy, sxy, det", text)
 
 
 def test_the_users_lines_stand_beside_the_c_of_their_group() -> None:

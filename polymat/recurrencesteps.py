@@ -83,7 +83,7 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Step
         asked.estimates,
         job.threads,
         lambda pipeline, stage: free.decider(pipeline).ways((stage,)),
-        lambda pipeline: free.decider(pipeline).prediction()[0],
+        lambda pipeline: free.decider(pipeline).predicted(),
         asked.options.schemes,
     )
     return waits.decided(kept)

@@ -184,7 +184,7 @@ def merge_products(pipeline: Pipeline, job: Job) -> Pipeline:
     named = frozenset(asked.options.schemes)
 
     def predict(other: Pipeline) -> float:
-        return _decider(other if other is pipeline else inline(other, job), asked).prediction()[0]
+        return _decider(other if other is pipeline else inline(other, job), asked).predicted()
 
     changed = multiply_abreast(pipeline, predict, assumed_sizes(pipeline, asked.estimates), untouched=named)
     return pipeline if changed is pipeline else inline(changed, job)
@@ -194,7 +194,8 @@ def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
     """A stage of what several sums compute at the same points, or look-ups of a row, where that pays."""
 
     def predict(other: Pipeline) -> tuple[float, frozenset[str]]:
-        return _decider(other, job.request).prediction()
+        decider = _decider(other, job.request)
+        return decider.predicted(), decider.inside()
 
     pipeline = share_expressions(pipeline, predict, partial(_is_called, asked=job.request))
     sizes = assumed_sizes(pipeline, job.request.estimates)

@@ -30,7 +30,7 @@ class StepTimes:
 
     def as_it_is(self, pipeline: Pipeline) -> float:
         """Seconds of a pipeline whose stages are not put into their readers."""
-        return self.free.decider(pipeline).prediction()[0]
+        return self.free.decider(pipeline).predicted()
 
     def one_by_one(self, stepwise: Stepwise[Pipeline]) -> float:
         """Seconds of all sections, step after step; infinite where a step has sections itself."""
@@ -84,4 +84,4 @@ class StepTimes:
 
 def _inlined(job: Job, pipeline: Pipeline) -> float:
     """Seconds of a pipeline whose stages are put into their readers."""
-    return job.decider(inline(pipeline, job)).prediction()[0]
+    return job.decider(inline(pipeline, job)).predicted()

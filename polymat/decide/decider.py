@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from polymat.dataclass import dataclass
+from polymat.decide.alikegroups import AlikeGroups
 from polymat.decide.candidates import Candidates
 from polymat.decide.explained import Reasons
 from polymat.decide.uncalled import uncalled
@@ -86,8 +87,10 @@ class Decider:
         self.reads = Reads.of(pipeline)
         self.kept = kept_stages(pipeline) if options.keep else frozenset()
         self.plans: dict[tuple[str, ...], Priced] = {}
+        self.looked_at: dict[tuple[str, ...], Priced] = {}  # those, and groups that are like one of them
         self.dag = Dag.of_pipeline(pipeline)
         self.home = Home.of(pipeline, machine, self.assumed)
+        self.alike = AlikeGroups(pipeline, self.reads, self.dag, self.assumed, self.kept)
         self.candidates = Candidates(
             pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads, libraries
         )
@@ -125,9 +128,10 @@ class Decider:
                 plans = to_and_fro(
                     self.pipeline, plans, self.machine, self.assumed, fixed, threads=self.threads
                 )
+        looked_at = self.looked_at | self.plans
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
-            for stages, priced in self.plans.items()
+            for stages, priced in looked_at.items()
         )
         priced = tuple(map(self._told_of_choice if chosen else self._told, plans))
         reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)
@@ -142,22 +146,29 @@ class Decider:
         """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.
 
         Where library calls are wanted in any case, they cost next to nothing; and much where a scheme of a
-        stage has no effect.
+        stage has no effect.  Groups that are alike cost the same, of which one is priced.
         """
-        priced = self._best(stages)
+        priced = self.looked_at[stages] = self._like(stages)
         if priced.plan is not None and not heeds(priced.plan, self.candidates.schemes):
             return priced.cost * (NEARLY if self.candidates.planner.is_named(stages) else UNHEEDED)
         called = priced.plan is not None and priced.plan.library == "blas"
         wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost
 
-    def prediction(self) -> tuple[float, frozenset[str]]:
-        """Predicted seconds of the partition of least cost, and the stages that tiles keep to themselves."""
-        groups = self.grouping().groups
-        plans = [self._best(group.stages).plan for group in groups]
+    def _like(self, stages: tuple[str, ...]) -> Priced:
+        """The price of a group, or of one that it is like but for names."""
+        by_form = self.options.cost == "time" and not self.options.schemes
+        return self._best(self.alike.first(stages) if by_form else stages)
+
+    def predicted(self) -> float:
+        """Predicted seconds of the partition of least cost."""
+        return sum(self.cost(group.stages) for group in self.grouping().groups)
+
+    def inside(self) -> frozenset[str]:
+        """The stages that tiles keep to themselves in the partition of least cost."""
+        plans = [self._best(group.stages).plan for group in self.grouping().groups]
         members = [member for plan in plans if plan is not None for member in plan.members]
-        inside = frozenset(member.stage for member in members if member.scratch)
-        return sum(self.cost(group.stages) for group in groups), inside
+        return frozenset(member.stage for member in members if member.scratch)
 
     def ways(self, stages: tuple[str, ...]) -> tuple[Plan, ...]:
         """The plans of a group: the best, by prediction, and the others; none where there may be no group."""

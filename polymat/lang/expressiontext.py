@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from polymat.lang.condition import Condition
@@ -131,36 +133,40 @@ def _compose(condition: Condition, operands: list[str]) -> str:
     return f"{operands.pop(0)} {condition.op} {operands.pop(0)}"
 
 
-def structure(expr: Expr) -> str:
+def structure(expr: Expr, called: Mapping[str, str] | None = None) -> str:
     """Text that two expressions share when they are built alike, types included.
 
     Nodes are numbered, so the text is as long as there are distinct nodes, however deep or shared they are.
+    called: what stands for the names of arrays; without it each array is itself alone.
     """
     numbers: dict[str, int] = {}
-    number_nodes(expr, numbers)
+    number_nodes(expr, numbers, called)
     return "; ".join(numbers)
 
 
-def number_nodes(expr: Expr, numbers: dict[str, int]) -> dict[int, int]:
+def number_nodes(
+    expr: Expr, numbers: dict[str, int], called: Mapping[str, str] | None = None
+) -> dict[int, int]:
     """Numbers of all nodes by identity, the same for those that are built alike.
 
     numbers: those given so far, by what a node is and the numbers of its operands, for nodes of several
-    expressions.
+    expressions.  called: as in `structure`.
     """
     found: dict[int, int] = {}
 
     def number(node: Expr, parts: tuple[int, ...]) -> int:
-        found[id(node)] = numbers.setdefault(f"{_node_text(node)} {parts}", len(numbers))
+        found[id(node)] = numbers.setdefault(f"{_node_text(node, called)} {parts}", len(numbers))
         return found[id(node)]
 
     fold(expr, number)
     return found
 
 
-def _node_text(expr: Expr) -> str:
+def _node_text(expr: Expr, called: Mapping[str, str] | None) -> str:
     match expr:
         case Load(source, indices):
-            return f"{source!r}({', '.join(map(str, indices))}) {expr.dtype}"
+            array = repr(source) if called is None else called[source.name]
+            return f"{array}({', '.join(map(str, indices))}) {expr.dtype}"
         case Unary(op) | Binary(op) | Call(op):
             return f"{op} {expr.dtype}"
         case CastExpr():

@@ -5,28 +5,32 @@ What is written there is proved on exact relations once plans are known (`polyma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import leaves_steps_out
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
+from polymat.memo import remembered
 from polymat.model.extents import extent
 from polymat.plan.tile import Plan
 
 
-def kept_in_place(pipeline: Pipeline) -> Iterator[tuple[Stage, str]]:
+@remembered
+def kept_in_place(pipeline: Pipeline) -> tuple[tuple[Stage, str], ...]:
     """The stages of a step that may be written over their own state before, each by itself.
 
     before:  ex reads ex_1 at its own point;  hz reads ex and hz_1 at its own point
     after:   (ex, ex_1), (hz, hz_1)
     """
+    found: list[tuple[Stage, str]] = []
     for name, old in pipeline.states.items():
         stage = pipeline.stage(name)
         behind = pipeline.stages[pipeline.stages.index(stage) + 1 :]
         if _reads_own_point(stage, old) and not any(_reads(other, old) for other in behind):
-            yield stage, old
+            found.append((stage, old))
+    return tuple(found)
 
 
 def unchanged_parts(pipeline: Pipeline, plan: Plan) -> Mapping[str, frozenset[int]]:

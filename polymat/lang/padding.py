@@ -48,9 +48,9 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
     width: an integer, a pair (before, after), or such a pair for each dimension.
     mode: what is there. "constant": `value`; "edge": the nearest element; "reflect" and "symmetric": the
     array mirrored, without and with the element at the edge; "wrap": the array once more.
-    An array may be too short for that: `compile(..., constraints=[Condition(N, ">", 1)])` rules it out.
-    A call is refused where a dimension with a border would have a negative length, the valid part of a
-    filter say.
+    A call is refused where an array is too short for its border: each mode but "constant" reads what it
+    repeats once, "reflect" one element more.  So it is where a dimension with a border would have a negative
+    length, the valid part of a filter say.
 
     pad(x, 1, "edge")(i)  is  x(0) for i = 0,  x(i - 1) for 0 < i <= N,  x(N - 1) for i = N + 1
     """
@@ -69,8 +69,9 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
     shape = tuple(extent + sum(both) for extent, both in zip(array.shape, widths, strict=True))
     text = f"pad({array.label}, {width!r}, {mode!r})"
     stage = pointwise(_kind(array), (array, outside), shape, cases, text, array.dtype)
-    bordered = (extent for extent, both in zip(array.shape, widths, strict=True) if any(both))
-    stage.requires = not_negative(bordered, array.sizes)
+    sides_with = ((extent, max(both)) for extent, both in zip(array.shape, widths, strict=True) if any(both))
+    longer = (extent - _read(mode, width) for extent, width in sides_with)
+    stage.requires = not_negative(longer, array.sizes)
     return stage
 
 
@@ -114,6 +115,11 @@ def _cases(array: Source, blocks: Any, outside: Expr) -> Iterator[CaseEntry]:
         element = Load(array, tuple(forms), array.dtype, caller_location(), array.sizes)
         if conditions:
             yield Case(reduce(and_, conditions), element if len(forms) == len(block) else outside)
+
+
+def _read(mode: Mode, width: int) -> int:
+    """How many elements a dimension has at least whose border is so wide on one side."""
+    return {"constant": 0, "edge": 1, "reflect": width + 1, "symmetric": width, "wrap": width}[mode]
 
 
 def _beyond(mode: Mode, index: Affine, extent: Affine) -> tuple[Affine | None, Affine | None]:

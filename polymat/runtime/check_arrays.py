@@ -193,9 +193,10 @@ def check_overlaps(
                 raise ArgumentError(f"{call} arguments {other_label} and {label} share memory")
         for spec, value in zip(signature.inputs, inputs, strict=True):
             if shares_memory(array, value) and not same_view(array, value):
+                alike = (array.shape, array.dtype) == (value.shape, value.dtype)
                 raise ArgumentError(
                     f"{call} argument {label} shares memory with {spec.name}, but is not the same array",
-                    hint=f"pass a copy of one of them, or {spec.name} itself as {label}",
+                    hint="pass a copy of one of them" + f", or {spec.name} itself as {label}" * alike,
                 )
 
 

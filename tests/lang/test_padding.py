@@ -150,6 +150,21 @@ def test_refusal(refusal: Refusal) -> None:
     refusal.check(SCOPE)
 
 
-def test_an_array_that_may_be_too_short() -> None:
-    with pytest.raises(pm.BoundsError, match=r"constraints=\[Condition\(N, '>', 2\)\]"):
-        pm.compile(pm.pad(x, 2, "reflect"), constraints=[pm.Condition(N, ">", 1)])
+@pytest.mark.parametrize(
+    ("mode", "width", "shortest"),
+    [("edge", 3, 1), ("reflect", (1, 3), 4), ("symmetric", (3, 0), 3), ("wrap", (2, 3), 3)],
+)
+def test_an_array_too_short_for_its_border_is_refused(mode: Any, width: Any, shortest: int) -> None:
+    padded = pm.compile(pm.pad(x, width, mode))
+    for length in (shortest, shortest + 1, 7):
+        samples = np.arange(1.0, length + 1)
+        for result in (padded(samples), padded.reference(samples)):
+            np.testing.assert_array_equal(result, np.pad(samples, width, mode))
+    for length in range(shortest):
+        with pytest.raises(pm.ArgumentError, match=rf"N = {length}: requires N >= {shortest} for pad\("):
+            padded(np.ones(length))
+
+
+def test_a_known_extent_too_short_for_its_border_is_refused() -> None:
+    with pytest.raises(pm.LangError, match="no sizes meet all of these"):
+        pm.compile(pm.pad(image, ((0, 0), (2, 2), (0, 0)), "reflect"))

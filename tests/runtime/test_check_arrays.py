@@ -261,6 +261,13 @@ def test_partial_overlap_with_an_input(axpy: Compiled, mm: Compiled) -> None:
     refuses("axpy(): argument out shares memory with Y", axpy, 1.0, np.ones(4), memory[:4], out=memory[3:7])
     square = np.ones((4, 4))
     refuses("mm(): argument out shares memory with A", mm, square, square, out=square.T)
+    larger = np.ones((5, 4))  # A by itself would not fit
+    with pytest.raises(pm.ArgumentError) as refused:
+        mm(larger[:2], square, out=larger[1:3])
+    assert refused.value.hint == "pass a copy of one of them, or A itself as out"
+    with pytest.raises(pm.ArgumentError) as refused:
+        mm(larger, square[:, :3], out=np.ndarray((5, 3), np.float64, larger.data, 8))
+    assert refused.value.hint == "pass a copy of one of them"
     np.testing.assert_array_equal(memory, np.arange(8.0))
     np.testing.assert_array_equal(square, np.ones((4, 4)))
 

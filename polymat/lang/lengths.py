@@ -27,6 +27,17 @@ def _may_be_negative(length: Affine) -> bool:
     return falls or any(map(_may_be_negative, inside))
 
 
+def never_positive(form: Affine) -> bool:
+    """Whether a form over sizes, which are at least 0, is one that grows below 0: -K, -N - 1, (-N)//2."""
+    falls = (
+        (factor < 0 and (isinstance(atom, str) or not _may_be_negative(atom.numerator)))
+        or (factor > 0 and isinstance(atom, FloorDiv) and never_positive(atom.numerator))
+        for atom, factor in form.terms
+        if isinstance(atom, str | FloorDiv)
+    )
+    return not form.is_constant and form.const <= 0 and all(falls)
+
+
 def at_least(number: int, lengths: Iterable[Affine], sizes: Sequence[Parameter]) -> tuple[Condition, ...]:
     """The conditions, where not always true, that lengths are at least some number."""
     return not_negative((length - number for length in lengths), sizes)

@@ -13,6 +13,7 @@ from polymat.lang.expr import Expr, Parameter, Variable
 from polymat.lang.function import Source
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import size_parameters
+from polymat.lang.lengths import never_positive
 from polymat.lang.operators import shown
 from polymat.lang.traverse import walk
 
@@ -38,7 +39,7 @@ def stride_of(source: Source, index: slice, extent: Affine) -> SliceStride:
     taken at its word, and leaving the source is found with the other accesses.
     """
     step = _step(index.step)
-    start, stop = (_bound(bound, source) for bound in (index.start, index.stop))
+    start, stop = (_bound(bound, source, extent) for bound in (index.start, index.stop))
     if all(form is None or form.is_constant for form in (start, stop, extent)):
         return _constant(start, stop, step, extent.const)
     first, last = _position(start, extent), _position(stop, extent)
@@ -66,7 +67,7 @@ def _position(bound: Affine | None, extent: Affine) -> Affine | None:
     return bound
 
 
-def _bound(value: Any, source: Source) -> Affine | None:
+def _bound(value: Any, source: Source, extent: Affine) -> Affine | None:
     if value is None:
         return None
     if isinstance(value, Expr) and any(isinstance(node, Variable) for node in walk(value)):
@@ -75,7 +76,19 @@ def _bound(value: Any, source: Source) -> Affine | None:
             at=caller_location(),
             hint=f"index {source.label} in a definition, as {source.label}(i)",
         )
-    return as_affine(value, caller_location())
+    return from_the_start(as_affine(value, caller_location()), source, extent)
+
+
+def from_the_start(form: Affine, source: Source, extent: Affine) -> Affine:
+    """A place in brackets; that of sizes counts from the start, even where it is below 0 for most of them."""
+    if not never_positive(form):
+        return form
+    behind = extent + form
+    raise LangError(
+        f"{form} in brackets of {source.label} counts from the start, as sizes do, and is never above 0",
+        at=caller_location(),
+        hint="leave it out for all elements" if behind.is_constant else f"{behind} counts from the end",
+    )
 
 
 def _step(value: Any) -> int:

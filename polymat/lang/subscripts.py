@@ -19,7 +19,7 @@ from polymat.lang.indices import as_affine
 from polymat.lang.interval import size_parameters
 from polymat.lang.lengths import not_negative
 from polymat.lang.operators import indexed, shown
-from polymat.lang.slicing import SliceStride, stride_of
+from polymat.lang.slicing import SliceStride, from_the_start, stride_of
 from polymat.lang.traverse import walk
 from polymat.lang.types import Bool
 from polymat.lang.whole import makers_of
@@ -102,7 +102,7 @@ def _pick(source: Source, item: Any, extent: Affine) -> _Fixed | SliceStride:
             at=caller_location(),
             hint=f"{indexed(source)} in a definition",
         )
-    form = as_affine(item, caller_location())
+    form = from_the_start(as_affine(item, caller_location()), source, extent)
     position = extent + form if form.is_constant and form.const < 0 else form
     room = extent - position - 1
     if any(each.is_constant and each.const < 0 for each in (position, room)):

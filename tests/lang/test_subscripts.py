@@ -85,6 +85,29 @@ def test_what_is_refused(source: Any, index: Any, error: type[LangError], messag
         subscripted(source, index)
 
 
+@pytest.mark.parametrize(
+    ("index", "form", "hint"),
+    [
+        (slice(-M, None), "-M", "N - M counts from the end"),
+        (slice(None, -M - 2), "-M - 2", "N - M - 2 counts from the end"),
+        (slice(None, -(N // 2)), "-((N)//2)", "N - (N)//2 counts from the end"),
+        (slice(None, None, None), "", ""),
+        (slice(1 - M, None), "", ""),
+        (slice(N - M, None), "", ""),
+        (-M, "-M", "N - M counts from the end"),
+        (slice(-1, -N - 1, -1), "-N - 1", "leave it out for all elements"),
+    ],
+)
+def test_sizes_do_not_count_from_the_end(index: Any, form: str, hint: str) -> None:
+    if not form:
+        assert subscripted(A, index) is not None
+        return
+    with pytest.raises(LangError, match="in brackets of A counts from the start, as sizes do") as caught:
+        subscripted(A, index)
+    assert caught.value.message.startswith(f"{form} in brackets")
+    assert caught.value.hint == hint
+
+
 def test_selection_by_arrays_has_a_hint() -> None:
     for chosen, hint in (
         (Vector(Bool, "mask", [10]), "pm.where(condition, x, 0) keeps what a condition selects"),

@@ -129,7 +129,7 @@ def goes_by_rows(found: Elimination, order: Order, pipeline: Pipeline) -> bool:
     both = [one.union(other) for one, other in zip(near, beyond, strict=True)]
     statements = within(recurrence_statements(stage, pipeline.context), both)
     first, depth, quiet = order.among(near), len(order.parallel), quiet_parts(stage)
-    either_way = (order.exchanged(beyond, backwards=backwards) for backwards in (False, True))
+    either_way = (order.moved(beyond, 1, 0, sign) for sign in ("", "-"))
     schedules = (one_after_other(first, rows, depth) for rows in either_way)
     return all(respects_in_place(schedule, statements, quiet) for schedule in schedules)
 

@@ -78,12 +78,13 @@ class Order:
             points = points.union(isl.UnionSet.from_set(tagged(domain, tag)))
         return self.schedule.intersect_domain(points)
 
-    def exchanged(self, domains: Sequence[Domain], *, backwards: bool = False) -> isl.UnionMap:
-        """The schedule of some points with its two outermost loops exchanged, the second maybe backwards."""
+    def moved(self, domains: Sequence[Domain], level: int, to: int, sign: str = "") -> isl.UnionMap:
+        """The schedule of some points with one of its loops at another level; sign: "-" for backwards."""
         dims = [f"i{k}" for k in range(len(self.parallel))]
-        other = [f"-{dims[1]}" if backwards else dims[1], dims[0], *dims[2:]]
-        swap = isl.Map(f"{{ [{', '.join(dims)}] -> [{', '.join(other)}] }}")
-        return self.among(domains).apply_range(isl.UnionMap.from_map(swap))
+        order = dims[:level] + dims[level + 1 :]
+        order.insert(to, sign + dims[level])
+        moved = isl.Map(f"{{ [{', '.join(dims)}] -> [{', '.join(order)}] }}")
+        return self.among(domains).apply_range(isl.UnionMap.from_map(moved))
 
 
 @dataclass(frozen=True, slots=True)

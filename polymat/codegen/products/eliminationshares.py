@@ -62,11 +62,11 @@ class SharesWriter(EliminationParts):
         ranges = (self.steps, self.rows, self.columns)
         return self._shared(add, "share", ranges, work, many, bounds, self.pads())
 
-    def lines(self, rows: NestFunction) -> NestFunction:
-        """The rows beyond a block in pieces."""
+    def lines(self, rows: NestFunction, block: int) -> NestFunction:
+        """The rows beyond a block in pieces; block: so many of them run together."""
         work = CBinary("*", self._work(self.steps, self.rows), _double(self.steps))
         slow = CBinary("*", work, Literal(f"{0.5 * WITHIN * BLOCKS!r}"))
-        bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, 1, backwards=False)]
+        bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, block, backwards=False)]
         return self._shared(rows, "lines", (self.steps, self.rows), slow, Id(PIECES), bounds, ())
 
     def _work(self, one: Range, other: Range) -> CExpr:

@@ -23,7 +23,8 @@ class StepsWriter(EliminationParts):
     """Writes the steps of a block, and those before the first one."""
 
     @property
-    def _order(self) -> Order:
+    def order(self) -> Order:
+        """That of the loops."""
         order = self.plan.loops.recurrence
         if order is None:
             raise InternalError(f"bug in polymat: the recurrence {self.stage.name} has no order")
@@ -32,7 +33,7 @@ class StepsWriter(EliminationParts):
     def before(self) -> tuple[Stmt, ...]:
         """The steps before the first block."""
         low, first = self.stage.box[0][0], Affine((), self.found.first)
-        step, order = self.found.dims[0], self._order
+        step, order = self.found.dims[0], self.order
         domains = [part.domain.between(step, low, first) for part in self.stage.parts]
         return self._loops(order.among(domains), self.plan.loops.order, self.writer.pipeline.context)
 
@@ -48,20 +49,30 @@ class StepsWriter(EliminationParts):
         self, kind: str, ranges: Sequence[Range], part: Callable[[Domain], tuple[Stmt, ...]]
     ) -> NestFunction:
         """Some steps: where they are as many as nearly always, the compiler knows their number."""
-        context = range_context(self.writer.pipeline.context, ranges)
-        begin, end = Affine.name(self.steps.begin), Affine.name(self.steps.end)
-        context = context.at_least_zero([begin - self.found.first, end - 1 - begin])
-        count, least = end - begin, self.plan.least
-        some = part(context.at_least_zero([least - 1 - count]))
-        all_of_them = part(context.at_least_zero([least - count, count - least]))
+        least = self.plan.least
+        context = self.context(ranges)
+        some = part(self.of_length(context, at_most=True))
+        all_of_them = part(self.of_length(context))
         whole = CBinary("==", length(self.steps), Literal(str(least)))
         return self.writer.as_nest((self.stage,), self.plan, (If(whole, all_of_them, some),), kind, ranges)
+
+    def context(self, ranges: Sequence[Range]) -> Domain:
+        """All that is known of some ranges, the steps among them."""
+        known = range_context(self.writer.pipeline.context, ranges)
+        begin, end = Affine.name(self.steps.begin), Affine.name(self.steps.end)
+        return known.at_least_zero([begin - self.found.first, end - 1 - begin])
+
+    def of_length(self, context: Domain, *, at_most: bool = False) -> Domain:
+        """A context of as many steps as there are nearly always, or of at most so many."""
+        count = Affine.name(self.steps.end) - Affine.name(self.steps.begin)
+        fewer, least = count - self.plan.least, self.plan.least - count
+        return context.at_least_zero([least] if at_most else [least, fewer])
 
     def _near(self, context: Domain) -> tuple[Stmt, ...]:
         near, beyond = self.found.inner()
         if not self.plan.by_rows:
             near = [one.union(other) for one, other in zip(near, beyond, strict=True)]
-        return self._loops(self._order.among(near), self.plan.loops.order, context)
+        return self._loops(self.order.among(near), self.plan.loops.order, context)
 
     def _beyond(self, context: Domain) -> tuple[Stmt, ...]:
         _, beyond = self.found.inner()
@@ -69,16 +80,16 @@ class StepsWriter(EliminationParts):
         first, _ = self.found.begins(Affine.name(self.steps.end))
         step, row, *others = self.plan.loops.order
         of_rows = [domain.between(self.found.dims[1], begin, end) for domain in beyond]
-        exchanged = self._order.exchanged(of_rows)
+        ordered = self.order.moved(of_rows, 1, 0)
         return self._loops(
-            exchanged, (row, step, *others), context.at_least_zero([begin - first]), unrolled=True
+            ordered, (row, step, *others), context.at_least_zero([begin - first]), unrolled=True
         )
 
     def _loops(
         self, schedule: Any, names: Sequence[str], context: Domain, *, unrolled: bool = False
     ) -> tuple[Stmt, ...]:
         """The loops over some points of each part, in an order; unrolled: those within the outermost."""
-        bodies, parallel = self.writer.bodies, self._order.parallel
+        bodies, parallel = self.writer.bodies, self.order.parallel
 
         def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if unrolled and depth:

@@ -4,6 +4,7 @@ C functions beside the nest itself:
 
     steps     all that steps begin <= k < end compute but what waits, in the order of the loops
     rows      the part of that in rows behind these steps, row after row where the order allows it
+    strips    the same of as many rows at a time as a vector has lanes
     add       what these steps add to a rectangle of results: one product
     lines     the rows cut into pieces for a team where that pays
     share     the product cut so
@@ -33,7 +34,7 @@ from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.eliminationparts import EliminationParts
 from polymat.codegen.products.eliminationshares import TEAM_PARAMETERS, SharesWriter
-from polymat.codegen.products.eliminationsteps import StepsWriter
+from polymat.codegen.products.eliminationstrips import StripsWriter
 from polymat.codegen.products.eliminationsums import SumsWriter
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
@@ -58,14 +59,15 @@ class _EliminationWriter(EliminationParts):
         """The loop over blocks of steps, after the steps before them."""
         writer, plan, stage = self.writer, self.plan, self.stage
         writer.needs.update({MIN_I64, Piece.PLACE, self.shape})
-        in_loops, shares = StepsWriter(writer, stage, plan), SharesWriter(writer, stage, plan)
+        in_loops, shares = StripsWriter(writer, stage, plan), SharesWriter(writer, stage, plan)
         steps, add = in_loops.function(), SumsWriter(writer, stage, plan).function()
         share, pads = shares.sums(add), self.pads()
         helpers, behind = [steps], None
         if plan.by_rows:
             rows = in_loops.beyond()
-            behind = shares.lines(rows)
-            helpers += [rows, behind]
+            strips = in_loops.strips(rows)
+            behind = shares.lines(strips or rows, in_loops.lanes if strips else 1)
+            helpers += [rows, *([strips] if strips else []), behind]
         body = (*in_loops.before(), *self._blocks(steps, behind, share))
         nest = writer.as_nest((stage,), plan, body, "nest", ())
         function = nest.function

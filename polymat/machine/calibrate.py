@@ -27,8 +27,9 @@ _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
 _LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    *("rows_rate", "pieces_rate"),
+    *("rows_rate", "pieces_rate", "requests_gain"),
 }
+_MOST_GAIN = 1e3
 _MOST_REACH = float(1 << 40)
 
 
@@ -102,6 +103,7 @@ class Calibration:
     reach_bytes: that come about as fast as from the last level, where others leave it free; 0.0: unknown.
     rows_rate: bytes a second that one thread reads from memory along several rows at a time; 0.0: unknown.
     pieces_rate: where it reads rows in pieces of 2 KiB, as tiles do that cut them; 0.0: unknown.
+    requests_gain: times as fast as without, rolling tiles that ask for the next one's rows; 0.0: unknown.
     """
 
     fingerprint: str
@@ -125,6 +127,7 @@ class Calibration:
     reach_bytes: float = 0.0
     rows_rate: float = 0.0
     pieces_rate: float = 0.0
+    requests_gain: float = 0.0
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -158,6 +161,7 @@ def encode(calibration: Calibration) -> str:
         "reach_bytes": calibration.reach_bytes,
         "rows_rate": calibration.rows_rate,
         "pieces_rate": calibration.pieces_rate,
+        "requests_gain": calibration.requests_gain,
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -195,6 +199,7 @@ def decode(text: str) -> Calibration:
         reach_bytes=_number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
         rows_rate=_number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
         pieces_rate=_number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
+        requests_gain=_number(fields.get("requests_gain", 0.0), (0.0, _MOST_GAIN)),
     )
 
 

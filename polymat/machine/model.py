@@ -10,6 +10,7 @@ from polymat.machine.calibrate import PIECE_BYTES, Calibration, Rate, Stream, Ve
 MEMORY = 4
 """The number of main memory where a level is asked for; caches are 1, 2 and 3."""
 
+LEAST_GAIN = 0.97  # of requests, below which they lose more than measurements differ
 _APART = 0.7  # of as many times the peak of one thread, below which threads are taken to share cores
 # Bytes read plus bytes written by a copy, as a share of the bytes that reading alone streams from the level:
 # the write goes to a line that has to be fetched first, so that memory moves three bytes for two counted.
@@ -152,6 +153,11 @@ class Machine:
         if not measured:
             return None
         return max(0.0, self.bandwidth(MEMORY) / measured - 1.0) * min(1.0, PIECE_BYTES / piece)
+
+    def asks_for_rows(self) -> bool:
+        """Whether rolling tiles ask for the rows of the next one: unless they were measured to lose by it."""
+        measured = 0.0 if self.calibration is None else self.calibration.requests_gain
+        return not 0.0 < measured < LEAST_GAIN
 
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""

@@ -170,6 +170,7 @@ def _with_loops(known: Calibration) -> Calibration:
         reach_bytes=found.reach_bytes,
         rows_rate=found.rows_rate,
         pieces_rate=found.pieces_rate,
+        requests_gain=found.requests_gain,
     )
 
 

@@ -24,6 +24,7 @@ from polymat.measuring.samples import (
     pieces_sample,
     reach_samples,
     reached,
+    rolling_samples,
     rows_sample,
     samples_of,
 )
@@ -45,7 +46,7 @@ def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calib
     that loops do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    is_whole = stored is not None and stored.blocks and stored.vectors and stored.pieces_rate
+    is_whole = stored is not None and stored.blocks and stored.vectors and stored.requests_gain
     if stored is not None and is_whole and stored.threads >= threads and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
@@ -74,6 +75,7 @@ def measure(
             loops |= dict(reach_samples(library, machine, block))
             loops["several rows"] = rows_sample(library, machine, block)
             loops["pieces"] = pieces_sample(library, machine, block)
+            loops |= dict(rolling_samples(library, machine, block))
             if effort.short:
                 measure_until_agreed(samples, effort.seconds, deadline)
                 loops = _agreed(loops, deadline)
@@ -136,6 +138,7 @@ def _calibration(
         reach_bytes=reached(loops, read[2].one, read[3].one),
         rows_rate=loops["several rows"].rate if loops else 0.0,
         pieces_rate=loops["pieces"].rate if loops else 0.0,
+        requests_gain=loops["unasked"].seconds / loops["asked"].seconds if loops else 0.0,
     )
 
 
@@ -173,6 +176,7 @@ def _library(machine: Machine, shapes: Sequence[Shape]) -> ctypes.CDLL:
         ("pm_read", (pointer, size, size, size, size, count)),
         ("pm_read_rows", (pointer, size, size)),
         ("pm_read_pieces", (pointer, size, size, size)),
+        ("pm_roll", (pointer, size, size, size, count, real)),
         ("pm_copy", (pointer, size, size, size, size, size, real, count)),
         ("pm_flops32", (size, real, count)),
         ("pm_flops64", (size, real, count)),

@@ -110,8 +110,9 @@ def reach_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iter
 
 def rows_sample(library: ctypes.CDLL, machine: Machine, block: _Block) -> Sample:
     """Reading several rows at a time."""
+    span = block.span(1, machine)
     return _far_sample(
-        machine, block, ROWS * ROW_BYTES, lambda *sweep: library.pm_read_rows(*sweep, ROW_BYTES)
+        machine, block, span, ROWS * ROW_BYTES, lambda *sweep: library.pm_read_rows(*sweep, ROW_BYTES)
     )
 
 
@@ -120,14 +121,28 @@ def pieces_sample(library: ctypes.CDLL, machine: Machine, block: _Block) -> Samp
     return _far_sample(
         machine,
         block,
+        block.span(1, machine),
         CUT_ROWS * ROW_BYTES,
         lambda *sweep: library.pm_read_pieces(*sweep, ROW_BYTES, PIECE_BYTES),
     )
 
 
-def _far_sample(machine: Machine, block: _Block, unit: int, read: Callable[[int, int], float]) -> Sample:
-    """Reading memory not seen for long: read(address, bytes), whole units of these."""
-    span = block.span(1, machine)
+def rolling_samples(library: ctypes.CDLL, machine: Machine, block: _Block) -> Iterator[tuple[str, Sample]]:
+    """Tiles that roll over rows, with requests for those of the next tile and without."""
+    half = block.span(1, machine) // 2
+    apart = _round(half, _PAGE) + _PAGE // 2
+
+    def roll(asks: int, address: int, size: int) -> float:
+        return float(library.pm_roll(address, size, apart, ROW_BYTES, asks, 0.5))
+
+    for name, asks in (("asked", 1), ("unasked", 0)):
+        yield name, _far_sample(machine, block, half, 2 * ROW_BYTES, partial(roll, asks))
+
+
+def _far_sample(
+    machine: Machine, block: _Block, span: int, unit: int, read: Callable[[int, int], float]
+) -> Sample:
+    """What reads memory not seen for long: read(address, bytes), whole units, within so many bytes."""
     share = _round(min(_working_set(machine, MEMORY, 1), span // 4), unit)
     turn, windows = 0, _windows(span, share)
 

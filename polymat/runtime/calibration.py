@@ -105,6 +105,8 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
         lines.append(f"memory  read {calibration.rows_rate / 1e9:7.1f} GB/s along several rows at a time")
     if calibration.pieces_rate:
         lines.append(f"memory  read {calibration.pieces_rate / 1e9:7.1f} GB/s along rows in pieces")
+    if calibration.requests_gain:
+        lines.append(f"tiles that ask for their next rows are {calibration.requests_gain:.2f} times as fast")
     for level, read, copy in zip(LEVELS, calibration.read, calibration.copy, strict=True):
         lines.append(f"{level:<7} read {_pair(read, threads)}  copy {_pair(copy, threads)} GB/s")
     for name, flops in (("float32", calibration.flops32), ("float64", calibration.flops64)):

@@ -144,7 +144,7 @@ def plan_tiles(
         sizes = choose(UnsizedTile(stages, loops, dims, members, machine, estimates, kept))
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
-        ahead = ROLLING_ROWS  # those of the next tile
+        ahead = ROLLING_ROWS if machine.asks_for_rows() else 0  # those of the next tile
         loops = {**_loops_of(stages, members, pipeline.context, machine, ahead=ahead)}
     loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
     reason = _reason(members, calls, dims[0] if rolling else None, joint)

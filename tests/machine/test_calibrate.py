@@ -26,6 +26,7 @@ def test_round_trip(tmp_path: Path) -> None:
         reach_bytes=2.0**24,
         rows_rate=2e10,
         pieces_rate=1.5e10,
+        requests_gain=1.1,
         vectors=(VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10),),
         crossings=(LineCrossing(32, 1, 1e11), LineCrossing(32, 2, 9e10)),
     )
@@ -59,7 +60,7 @@ def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
 TEXT = encode(MEASURED)
 LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    *("rows_rate", "pieces_rate"),
+    *("rows_rate", "pieces_rate", "requests_gain"),
 }
 
 
@@ -135,6 +136,7 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("reach_bytes", 1e15),
         ("rows_rate", -1.0),
         ("pieces_rate", -1.0),
+        ("requests_gain", 1e4),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9]]),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9, 0.0]]),
         ("crossings", [[64, 0, 1e11]]),

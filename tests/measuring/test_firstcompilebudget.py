@@ -120,7 +120,8 @@ def test_five_seconds_whatever_takes_long(
     )
     monkeypatch.setattr(measuremachine, "samples_of", lambda *_: made[0])
     monkeypatch.setattr(measuremachine, "loop_samples", lambda *_: made[1])
-    monkeypatch.setattr(measuremachine, "reach_samples", lambda *_: {})
+    for name in ("reach_samples", "rolling_samples"):
+        monkeypatch.setattr(measuremachine, name, lambda *_: {})
     for name in ("rows_sample", "pieces_sample"):
         monkeypatch.setattr(measuremachine, name, lambda *_: made[1]["loop 0"])
     figures = (VectorSeconds(8, 1e-9, 1e-9, 1e-9, 1e-9),)

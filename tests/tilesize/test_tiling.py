@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.images.unsharp import PROGRAM as UNSHARP
+from polymat.codegen.program import Program
 from polymat.driver import levels, request_for
 from polymat.machine.calibrate import PIECE_BYTES
 from polymat.machine.model import MEMORY, Machine
@@ -17,7 +18,7 @@ from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.tiling import TileDemand, tiling_of
 from tests.codegen.kinds import KINDS
-from tests.fixed import NARROW, WIDE, compiled_levels
+from tests.fixed import NARROW, WIDE, compiled_levels, own_c
 from tests.hosts import StatedLibraries, as_stated
 
 SIZES = {"M": 1000, "N": 1000, "K": 500}
@@ -67,6 +68,22 @@ def beside_pieces(share: float) -> Machine:
     assert known.calibration is not None
     pieces = share * known.bandwidth(MEMORY)
     return known.with_calibration(replace(known.calibration, pieces_rate=pieces))
+
+
+@pytest.mark.parametrize(("gain", "asks"), [(0.0, True), (1.3, True), (0.98, True), (0.9, False)])
+def test_rolling_tiles_ask_for_rows_unless_they_lose_by_it(gain: float, asks: bool) -> None:
+    """0.0: nobody measured it."""
+    known = as_stated(NARROW)
+    assert known.calibration is not None
+    machine = known.with_calibration(replace(known.calibration, requests_gain=gain))
+    found = compiled_levels(**{**KINDS["rolling_tiles"](), "machine": machine})
+    schedule, program = found["tilesize"], found["codegen"]
+    assert isinstance(schedule, Schedule)
+    assert isinstance(program, Program)
+    (plan,) = schedule.plans
+    assert isinstance(plan, TilePlan)
+    assert plan.rolling
+    assert ("__builtin_prefetch" in own_c(program)) == asks
 
 
 def test_longer_pieces_of_rows_lose_less() -> None:

@@ -78,6 +78,45 @@ static void read_pieces_once(const char *data, ptrdiff_t bytes, ptrdiff_t row, p
                 read_once(rows + k * row + at, at + 2 * piece <= row ? piece : row - at);
 }
 
+static inline void ask_for_row(const char *row, ptrdiff_t bytes, int written)
+{
+    for (ptrdiff_t at = 0; at < bytes; at += 64)
+        if (written)
+            __builtin_prefetch(row + at, 1);
+        else
+            __builtin_prefetch(row + at, 0);
+}
+
+/* As tiles of two rows roll over an image: a stage into rows of their own, and one that reads these; before
+   each, rows of the next tile are asked for, or not. */
+static void roll_once(const char *from, char *to, ptrdiff_t bytes, ptrdiff_t row, int asks, double half)
+{
+    static vec own[(1 << 15) / sizeof(vec)];
+    const ptrdiff_t vectors = row / (ptrdiff_t)sizeof(vec), tile = 2 * row;
+    for (ptrdiff_t at = 0; at + 2 * tile <= bytes; at += tile) {
+        const vec *const x0 = (const vec *)(from + at), *const x1 = (const vec *)(from + at + row);
+        vec *const y0 = (vec *)(to + at), *const y1 = (vec *)(to + at + row);
+        for (int k = 0; k < 2 * asks; k++)
+            ask_for_row(from + at + tile + k * row, row, 0);
+        for (ptrdiff_t i = 0; i < vectors; i++) {
+            own[i] = half * (x0[i] + x1[i]);
+            own[vectors + i] = half * (x0[i] + own[i]);
+        }
+        for (int k = 0; k < 2 * asks; k++)
+            ask_for_row(to + at + tile + k * row, row, 1);
+        for (ptrdiff_t i = 0; i < vectors; i++) {
+            vec a = own[i], b = own[vectors + i];
+            for (int step = 0; step < 8; step++) {
+                a = half * a + half * b;
+                b = half * b + half * a;
+            }
+            y0[i] = a;
+            y1[i] = b;
+        }
+    }
+    __asm__ volatile("" : : : "memory");
+}
+
 /* Scaled, so that no compiler makes a call of memcpy of it, which need not go through the caches. */
 static void copy_once(const char *from, char *to, ptrdiff_t bytes, double factor)
 {
@@ -127,6 +166,14 @@ double pm_read_pieces(const char *base, ptrdiff_t bytes, ptrdiff_t row, ptrdiff_
 {
     const double begin = now();
     read_pieces_once(base, bytes, row, piece);
+    return now() - begin;
+}
+
+/* One thread reads rows and writes as many, `apart` bytes from them. */
+double pm_roll(char *base, ptrdiff_t bytes, ptrdiff_t apart, ptrdiff_t row, int asks, double half)
+{
+    const double begin = now();
+    roll_once(base, base + apart, bytes, row, asks, half);
     return now() - begin;
 }
 

@@ -10,6 +10,9 @@ import islpy as isl
 def built_in_turns(build: isl.AstBuild, schedule: isl.UnionMap, dims: str, turns: int) -> isl.AstNode:
     """The loops with one that is written out where all of its iterations run the same statement.
 
+    turns: that loop.  The third one before it, over blocks of rows that take turns, is one loop, which
+    threads may share, and not one for each part of its range, of which there are many in a triangle.
+
     In some orders isl's classes of parts do not go together with its other parts: then there are fewer of
     these.
     """
@@ -17,13 +20,14 @@ def built_in_turns(build: isl.AstBuild, schedule: isl.UnionMap, dims: str, turns
     separated = isl.UnionMap(f"{{ {dims} -> separate[{turns - 1}] }}")
     apart = isl.UnionMap(f"{{ {dims} -> separation_class[[{turns - 1}] -> [0]] }}").intersect_domain(whole)
     written = isl.UnionMap(f"{{ {dims} -> unroll[{turns}] }}").intersect_domain(whole)
-    both = apart.union(written)
+    whole_blocks = isl.UnionMap(f"{{ {dims} -> atomic[{turns - 3}] }}")
+    both = apart.union(written).union(whole_blocks)
     for asked in (separated.union(both), separated.intersect_domain(whole).union(both)):
         try:
             return built(build.set_options(asked), schedule)
         except isl.Error:
             pass
-    return built(build.set_options(written), schedule)
+    return built(build.set_options(written.union(whole_blocks)), schedule)
 
 
 def built(build: isl.AstBuild, schedule: isl.UnionMap) -> isl.AstNode:

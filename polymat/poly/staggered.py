@@ -44,19 +44,22 @@ def _by_turns(order: Order, behind: int) -> Order:
     """
     last = order.statements
     assert last is not None
-    dims = [f"i{level}" for level in range(len(order.parallel))]
+    first, line = first_row(order), isl.dim_type.set
+    dims = [f"i{level}" for level in range(last + 1)]
     outer, (row, column, statement) = dims[: last - 2], dims[last - 2 :]
-    first = first_row(order)
-    block, turn = f"floor(({row} - {first}) / {ROWS})", f"({row} - {first}) mod {ROWS}"
-    whole = _whole(order, first)
+    target = ", ".join([*outer, "block", "before", "place", "turn", statement])
+    inside = f"{row} = {first} + {ROWS} block + {{}} and 0 <= {{}} < {ROWS}"
     schedule = isl.UnionMap("{ }")
-    for places, points in (
-        ([block, "0", f"{column} + {behind} * ({turn})", turn, statement], whole),
-        ([block, turn, column, "0", statement], whole.complement()),
+    for blocks, number, places in zip(
+        _blocks(order, first),
+        ("turn", "before"),
+        (f"before = 0 and place = {column} + {behind} turn", f"place = {column} and turn = 0"),
+        strict=True,
     ):
-        placed = isl.UnionMap(f"{{ [{', '.join(dims)}] -> [{', '.join([*outer, *places])}] }}")
-        part = order.schedule.intersect_range(isl.UnionSet.from_set(points))
-        schedule = schedule.union(part.apply_range(placed))
+        where = f"{inside.format(number, number)} and {places}"
+        placed = isl.Map(f"{{ [{', '.join(dims)}] -> [{target}] : {where} }}")
+        there = isl.UnionMap.from_map(placed.intersect_range(blocks.insert_dims(line, last - 1, 4)))
+        schedule = schedule.union(order.schedule.apply_range(there).coalesce())
     parallel = (*order.parallel[: last - 1], False, False, False, False)
     return Order(schedule, parallel, (), last + 2, turns=last + 1, plain=order)
 
@@ -69,8 +72,11 @@ def first_row(order: Order) -> int:
     return max((value.to_python() for value in least if value.is_int()), default=0)
 
 
-def _whole(order: Order, first: int) -> isl.Set:
-    """The points of blocks of rows in which each statement runs in all rows or in none."""
+def _blocks(order: Order, first: int) -> tuple[isl.Set, isl.Set]:
+    """Blocks of rows in which each statement runs in all rows or in none, and those in which some do not.
+
+    By their numbers, so that nothing in the schedule is divided: of a triangle isl then has few parts.
+    """
     last, rows = order.statements, ROWS
     assert last is not None
     line = isl.dim_type.set
@@ -78,12 +84,13 @@ def _whole(order: Order, first: int) -> isl.Set:
     into, within = ", ".join([*dims[:-1], "b"]), ", ".join(dims)
     inside = f"{first} + {rows} * b <= {dims[-1]} < {first + rows} + {rows} * b"
     blocks = isl.Map(f"{{ [{into}] -> [{within}] : {inside} }}")
-    whole = isl.Set(f"{{ [{within}] }}")
+    every = mixed = isl.Set(f"{{ [{into}] : false }}")
     for points in _ranges(order):
-        there = points.project_out(line, last - 1, 2)
+        there = points.project_out(line, last - 1, 2).coalesce()
         some, missing = blocks.intersect_range(there).domain(), blocks.subtract_range(there).domain()
-        whole = whole.subtract(some.intersect(missing).apply(blocks))
-    return whole.insert_dims(line, last - 1, 2).coalesce()
+        every, mixed = every.union(some), mixed.union(some.coalesce().intersect(missing.coalesce()))
+    whole = every.coalesce().subtract(mixed.coalesce()).coalesce()
+    return whole, every.subtract(whole).coalesce()
 
 
 def _ranges(order: Order) -> list[isl.Set]:

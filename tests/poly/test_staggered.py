@@ -62,7 +62,7 @@ def test_rows_are_as_far_behind_as_they_read_ahead(name: str) -> None:
     value, behind = SWEEPS[name]
     before, order = orders(table(value))
     assert (before.turns, order.turns, order.statements) == (None, 3, 4)
-    apart = f"({behind} - {behind if behind > 1 else ''}_i - _j + o2) mod {8 * behind} = 0"
+    apart = f"place = -{behind} + {behind if behind > 1 else ''}_i + _j - {8 * behind}block"
     assert apart in str(order.schedule)
 
 
@@ -76,7 +76,7 @@ def test_an_order_with_a_parallel_loop_stays(name: str) -> None:
 def test_rows_that_need_no_others_lie_in_one_column(name: str) -> None:
     before, order = orders(table(ALONE[name]))
     assert (before.parallel, order.parallel) == ((True, False, True), (True, False, False, False, False))
-    assert "mod 8" in str(order.schedule)
+    assert "turn = -1 + _i - 8block" in str(order.schedule)
     assert (order.turns, order.plain) == (3, before)
 
 
@@ -111,6 +111,24 @@ def test_what_many_points_of_a_row_read_is_no_chain() -> None:
     """As the factor of a row of an elimination: all points behind it wait for it, and not for each other."""
     _, order = orders(table(lambda x: x(i, 1) * A(i, j)))
     assert order.turns is None
+
+
+def test_nothing_is_divided_and_blocks_of_a_triangle_are_one_loop() -> None:
+    """Where rows were divided, this took isl twenty times as long, and there were four times the loops."""
+    T, t = pm.Parameter(Int, "T"), pm.Variable(Int, "t")
+    box = [Interval(Int, 0, T), Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]
+    x = Function(([t, i, j], box), Double, "x", default=A(i, j))
+    rows = Condition(i, ">=", 2) & Condition(i, "<=", M - 3) & Condition(i, "<=", j)
+    inner = rows & Condition(j, ">=", 1) & Condition(j, "<=", N - 2) & Condition(t, ">=", 1)
+    x.defn = [Case(inner, (x(t, i, j - 1) + x(t - 1, i + 2, j + 1) + x(t - 1, i, j)) / 4)]
+    _, order = orders(x)
+    assert order.turns == 4
+    assert not {"mod", "floor("} & {*str(order.schedule).replace("(", "( ").split()}
+    context = Domain.box(["M", "N", "T"], [], [])
+    names = ["t", "block", "before", "place", "turn", "statement"]
+    made = from_union_map(order.schedule, context, names, turns=order.turns)
+    loops = [each for nest in made for each in nests_in(nest) if isinstance(each, Loop)]
+    assert [each.iterator for each in loops].count("block") == 1
 
 
 def nests_in(nest: Nest) -> Iterator[Nest]:

@@ -29,9 +29,10 @@ Progress = Callable[[float], None]
 _DTYPES = ("float64", "float32", "complex128", "complex64")
 # Beside powers of two what comes next: there libraries take up to twice as long.
 _BESIDE = (1, 2, 4, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 1024)
+_MATRIX = (1, 2, 4, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 512, 1024, 2048)
 _FOURFOLD = tuple(4**k for k in range(6))
 _AWKWARD = 2.0  # times as long as the next larger problem may take one whose extents fit no kernel
-_MATRIX, _VECTOR = tuple(2**k for k in range(12)), tuple(2**k for k in range(21))
+_VECTOR = tuple(2**k for k in range(21))
 _LEVEL = {timed.name: row.level for timed, row in measurements()}  # 1: of vectors, 2: of a matrix and vectors
 Case = tuple[str, str, tuple[tuple[int, ...], ...]]
 
@@ -39,13 +40,16 @@ Case = tuple[str, str, tuple[tuple[int, ...], ...]]
 def calibrate_library(*, force: bool = False, progress: Progress | None = None) -> LibraryModel | None:
     """The stored speeds of the BLAS in use, or new ones, which are then stored; None without a BLAS.
 
-    Those that say nothing of transposed operands were stored by an earlier version, and are measured again.
+    Those of other routines or sizes were stored by an earlier version, and are measured again.
     """
-    found = provider("blas")
+    found, cases = provider("blas"), tuple(_cases())
     stored = None if found is None else stored_model(found)
-    earlier = stored is not None and ("gemm_t", "float64") not in stored.grids
+    earlier = stored is not None and any(
+        (grid := stored.grids.get((routine, dtype))) is None or grid.levels != levels
+        for routine, dtype, levels in cases
+    )
     return kept_or_measured(
-        found, lambda used: measure_library(used, tuple(_cases()), progress), force=force or earlier
+        found, lambda used: measure_library(used, cases, progress), force=force or earlier
     )
 
 

@@ -177,6 +177,11 @@ class RecursivePlan(OwnWay):
         name = self.recursion.stage.name
         return (name,) if name == self.result else ()
 
+    @property
+    def copied_first(self) -> frozenset[str]:
+        """Samples are copied into a block, and results out of it: while they come, no section is computed."""
+        return frozenset((self.recursion.signal.name, self.result))
+
     def slowdown(self, threads: int) -> float:
         """How many times slower than in a vectorised loop an operation is."""
         del threads

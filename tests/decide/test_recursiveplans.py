@@ -58,3 +58,16 @@ def test_as_many_channels_as_lanes_follow_no_run_before() -> None:
 def test_what_was_just_computed_is_not_read_from_memory(kind: str, order: int) -> None:
     """The signal is read and the result written."""
     assert predicted(kind, order)[1] == pytest.approx(2 * 8 * SAMPLES, rel=1e-3)
+
+
+@pytest.mark.parametrize(("kind", "order"), [("direct", 4), ("sections", 12)])
+def test_samples_come_and_are_filtered_by_turns(kind: str, order: int) -> None:
+    """A block is copied, filtered and written: neither hides the other."""
+    output, sizes = filtered(kind, order)
+    schedule = compiled_levels(output, estimates=sizes)["tilesize"]
+    assert isinstance(schedule, Schedule)
+    named = {size.name: length for size, length in sizes.items()}
+    (plan,) = (plan for plan in schedule.plans if isinstance(plan, RecursivePlan))
+    cost = plan_cost(schedule.grouping.pipeline, plan, NARROW, named, 1, Home(1e9, 4))
+    assert cost.moving > 0.0
+    assert cost.seconds == pytest.approx(cost.computing + cost.moving, rel=1e-3)

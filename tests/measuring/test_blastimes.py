@@ -73,3 +73,25 @@ def test_what_an_earlier_version_measured_stays_in_use_until_it_is_measured_agai
     again = blastimes.calibrate_library()
     assert again is not None
     assert set(again.grids) == {("gemm", "float64"), ("gemm_t", "float64")}
+
+
+def test_what_was_measured_at_other_sizes_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    coarse = tuple((name, kind, ((1, 8),) * len(levels)) for name, kind, levels in cases(("float64",))[:1])
+    monkeypatch.setattr(blastimes, "_cases", lambda: coarse)
+    before = blastimes.calibrate_library()
+    assert before is not None
+    assert [grid.levels[0] for grid in before.grids.values()] == [(1, 8)]
+    monkeypatch.setattr(blastimes, "_cases", lambda: cases(("float64",))[:1])
+    after = blastimes.calibrate_library()
+    assert after is not None
+    assert [grid.levels[0] for grid in after.grids.values()] == [SMALL]
+
+
+def test_matrices_and_vectors_are_timed_where_no_kernel_fits() -> None:
+    """Libraries are quickest at powers of two: what lies between is not read from these alone."""
+    for routine, dtype, levels in blastimes._cases():
+        if routine in ("gemv", "gemv_t", "ger"):
+            assert all({17, 33, 65} <= {*axis} for axis in levels), (routine, dtype)

@@ -34,6 +34,7 @@ from polymat.runtime.calibration import (
     store_calibration,
     stored_calibration,
 )
+from polymat.tilesize.home import missed
 
 QUICK, ONCE = Effort(0.05, 0.1), Effort(0.0, 0.0)
 
@@ -86,8 +87,8 @@ def test_every_register_block_is_measured(measured: Calibration) -> None:
         assert all(0.0 < rate < 3.0 * flops.one for rate in found.values())
 
 
-def test_a_quarter_may_come_from_memory() -> None:
-    """Of the bytes that count as held by the last level."""
+def test_what_the_last_level_holds_is_told_by_what_it_misses() -> None:
+    """A quarter may come from memory at most: more says that others have the room."""
     near, far = 1e11, 2e10  # 1 and 5 seconds for 1e11 bytes
 
     def held(size: float, seconds: float) -> Sample:
@@ -99,7 +100,10 @@ def test_a_quarter_may_come_from_memory() -> None:
         "reach 3": held(3e7, 2.1),
         "across": held(9e9, 1),
     }
-    assert samples.reached(found, near, far) == 2e7
+    room = samples.reached(found, near, far)
+    assert 1.6e7 < room < 1.9e7
+    assert missed(2e7 / room) == pytest.approx(0.9 / 4.0, abs=1e-3)  # as prices have it
+    assert samples.reached({"reach 1": held(1e7, 1.0)}, near, far) == 1e7
     assert samples.reached({}, near, far) == 0.0
 
 

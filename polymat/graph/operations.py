@@ -68,6 +68,28 @@ def node_operations(node: Expr) -> float:
     return function_operations(node) or float(bool(children(node)))
 
 
+def operations_among(node: Expr, element_bytes: int) -> float:
+    """Operations of a node alone in vectors of elements of so many bytes, which may be wider than its own.
+
+    before:  a remainder in float32 in a sum of float64, one number after the other, counts eight of a vector
+    after:   four
+    """
+    of_one = function_operations(node) * real_part(node.dtype).size if _is_one_by_one(node) else 0.0
+    return of_one / element_bytes or node_operations(node)
+
+
+def _is_one_by_one(node: Expr) -> bool:
+    """Whether the numbers of a vector are computed one after the other."""
+    match node:
+        case Call(function):
+            return function_operations(node) > 0.0 and function not in (*_OWN, *_SIMPLE)
+        case Binary("//" | "%", _, Const()):
+            return node.dtype.kind == "f"
+        case Binary("//" | "%"):
+            return True
+    return False
+
+
 def function_operations(node: Expr) -> float:
     """Operations that a node is worth, as a function; 0 where it is none."""
     match node:

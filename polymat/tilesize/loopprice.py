@@ -100,9 +100,10 @@ def loop_operations(
     to the peak they come.
     """
     starting = starting_operations(stage, estimates, loops, machine.lanes(stage.dtype.size))
-    if loops.adds_up or loops.kind == "scatter":
-        return sum_operations(stage, estimates, loops.order) * loops.slowdown(1) + starting
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
+    if loops.adds_up or loops.kind == "scatter":
+        waiting = rates.latency * machine.peak_flops(widest) * VECTOR_SHARE / max(loops.unroll, 1)
+        return sum_operations(stage, estimates, loops.order, loops.slowdown(1), waiting) + starting
     rows, registers, beside = loops.unroll, None, 1.0
     if plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import takewhile
 from math import prod
 
-from polymat.graph.operations import expression_operations, node_operations
+from polymat.graph.operations import (
+    expression_operations,
+    function_operations,
+    node_operations,
+    operations_among,
+)
 from polymat.graph.stage import Bounds, Part, Stage
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Expr, Load, Variable
@@ -15,6 +20,7 @@ from polymat.memo import remembered
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
+from polymat.tilesize.shortloops import computed_bytes
 
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
@@ -41,13 +47,18 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
 
 
 @once_a_stage
-def sum_operations(stage: Stage, estimates: Mapping[str, int], order: tuple[str, ...]) -> float:
+def sum_operations(
+    stage: Stage, estimates: Mapping[str, int], order: tuple[str, ...], slowdown: float, waiting: float
+) -> float:
     """Real operations of the loops of sums, outermost first: before a loop stands what it does not change.
 
     before:  for m: for l: product *= sin(x(m))
     after:   a sine for each m
+
+    slowdown: of additions, which wait for each other or for loads; functions of terms do not.
+    waiting: what an instruction of a function takes, before a loop, where each waits for the one before it.
     """
-    total = stage_operations(stage, estimates)
+    total = slowdown * stage_operations(stage, estimates)
     if stage.segments is not None:  # whose inner loops are as long as data say
         return total
     each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
@@ -55,8 +66,12 @@ def sum_operations(stage: Stage, estimates: Mapping[str, int], order: tuple[str,
         count = each * points(stage.counted(item), estimates)
         box = zip(item.dims, item.box, strict=True)
         lengths = {dim: extent(high - low + 1, estimates) for dim, (low, high) in box}
-        for operations, names in _operations_by_dims(item.expr):
-            total -= count * operations * (1.0 - 1.0 / _points_beside(names, order, lengths))
+        for node, names in _nodes_by_dims(item.expr):
+            beside = _points_beside(names, order, lengths)
+            is_function = function_operations(node) > 0.0
+            known = operations_among(node, computed_bytes(stage)) / beside
+            slow = slowdown if not is_function else 1.0 if beside == 1.0 else max(1.0, waiting)
+            total += count * (known * slow - slowdown * node_operations(node))
     return total
 
 
@@ -67,14 +82,14 @@ def _points_beside(names: Set[str], order: tuple[str, ...], lengths: Mapping[str
 
 
 @remembered
-def _operations_by_dims(expr: Expr) -> tuple[tuple[float, frozenset[str]], ...]:
-    """The operations of each node of an expression, and the names that it changes with."""
+def _nodes_by_dims(expr: Expr) -> tuple[tuple[Expr, frozenset[str]], ...]:
+    """Each node of an expression, and the names that it changes with."""
     known: dict[int, frozenset[str]] = {}
     for node in postorder(expr)[0]:
         names = {name for form in node.indices for name in form.names()} if isinstance(node, Load) else set()
         names |= {node.name} if isinstance(node, Variable) else set()
         known[id(node)] = frozenset(names.union(*(known[id(child)] for child in children(node))))
-    return tuple((node_operations(node), known[id(node)]) for node in walk(expr))
+    return tuple((node, known[id(node)]) for node in walk(expr))
 
 
 def part_points(stage: Stage, part: Part, estimates: Mapping[str, int]) -> float:

@@ -23,7 +23,7 @@ from polymat.tilesize.pointdemand import (
     PointDemand,
     point_demands,
 )
-from polymat.tilesize.stagework import VECTOR_SHARE, stage_operations, sum_operations
+from polymat.tilesize.stagework import VECTOR_SHARE
 from tests.fixed import compiled_levels
 from tests.machine.test_model import MEASURED
 
@@ -222,18 +222,3 @@ def test_rates_are_those_that_were_measured() -> None:
         ("bytes", 1 / 5e10),
     ):
         assert rates.by_vectors(replace(of_none, **{name: 1.0})) == pytest.approx(expected)
-
-
-def test_sums_compute_before_a_loop_what_it_does_not_change() -> None:
-    """A sine of each row, not of each point; in the other order of the loops, of each point."""
-    x, y = pm.Vector(pm.Double, "x", [N]), pm.Vector(pm.Double, "y", [N])
-    whole = pm.Interval(pm.Int, 0, N - 1)
-    out = pm.Reduction(([], []), ([i, j], [whole, whole]), pm.Double, "out")
-    out.defn = [pm.Reduce(out(), pm.Sin(x(i)) * y(j), pm.Op.Sum)]
-    pipeline, _ = planned(out, [x, y])
-    (stage,) = pipeline.stages
-    sizes = {"N": 1000}
-    each, rest = stage_operations(stage, sizes), 2.0 * 1000 * 1000
-    sine = each - rest - 1.0
-    assert sum_operations(stage, sizes, ("i", "j")) == pytest.approx(rest + 1.0 + sine / 1000)
-    assert sum_operations(stage, sizes, ("j", "i")) == pytest.approx(each)

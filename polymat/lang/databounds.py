@@ -6,33 +6,55 @@ after:   k in 0 .. NNZ - 1, and only where (row(i) <= k) & (k < row(i + 1))
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import reduce
+from operator import and_, or_
+
 import numpy as np
 
 from polymat.errors import BoundsError, Location
 from polymat.lang.affine import Affine, Computed, Limits, computed_in
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, CastExpr, Const, Expr, Variable
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Variable
 from polymat.lang.expressiontext import expr_text
+from polymat.lang.traverse import walk
 from polymat.lang.types import Long
 from polymat.lang.valueranges import never_wraps
 
 _KNOWN = 2  # bytes of an element: the ranges of larger types are none that anything is declared with
 
 
-def enclosed(low: Affine, high: Affine, at: Location | None) -> tuple[Affine, Affine]:
-    """Forms of sizes that all values of two bounds lie between; `BoundsError` where nothing is known."""
-    return _without_data(low, at, upwards=False), _without_data(high, at, upwards=True)
+def enclosed(low: Affine, high: Affine, sizes: Collection[str], at: Location | None) -> tuple[Affine, Affine]:
+    """Forms that all values of two bounds lie between; `BoundsError` where nothing is known."""
+    return _without_data(low, sizes, at, upwards=False), _without_data(high, sizes, at, upwards=True)
 
 
 def holds_within(variable: Variable, bounds: tuple[Expr, Expr]) -> Condition:
-    """The condition that a variable lies between two bounds, both included."""
+    """The condition that a variable lies between two bounds, both included.
+
+    Operands of minima and maxima of forms are compared each by itself: such conditions bound what is read.
+
+    Max(i - 2, 0) .. row(i + 1) - 1:  (i - 2 <= k) & (0 <= k) & (k < row(i + 1))
+    """
     low, high = bounds
     match high:
         case Binary("-", below, Const(1)) if never_wraps(high):
-            last = Condition(variable, "<", below)
+            last = _compared(below, variable, ">")
         case _:
-            last = Condition(variable, "<=", high)
-    return Condition(low, "<=", variable) & last
+            last = _compared(high, variable, ">=")
+    return _compared(low, variable, "<=") & last
+
+
+def _compared(bound: Expr, variable: Variable, op: str) -> Condition:
+    """`bound op variable`; below a minimum is what is below both, above it what is above one of them."""
+    match bound:
+        case Binary("min" | "max" as which, one, other) if not any(isinstance(e, Load) for e in walk(bound)):
+            sides = _compared(one, variable, op), _compared(other, variable, op)
+            return reduce(and_ if (which == "min") == (op in (">", ">=")) else or_, sides)
+        case _ if op == "<=":
+            return Condition(bound, "<=", variable)
+        case _:
+            return Condition(variable, op.replace(">", "<"), bound)
 
 
 def widened(bound: Expr) -> Expr:
@@ -48,11 +70,11 @@ def _long(value: Expr) -> Expr:
     return value if value.dtype.weak or value.dtype == Long else CastExpr(value, Long)
 
 
-def _without_data(form: Affine, at: Location | None, *, upwards: bool) -> Affine:
+def _without_data(form: Affine, sizes: Collection[str], at: Location | None, *, upwards: bool) -> Affine:
     found = {}
     for atom in computed_in([form]):
         rises = _coefficient(form, atom) > 0
-        limit = _limit(atom, upwards=upwards == rises)
+        limit = _limit(atom, sizes, upwards=upwards == rises)
         if limit is None:
             text = expr_text(atom.value)
             raise BoundsError(
@@ -74,16 +96,31 @@ def _coefficient(form: Affine, atom: Computed) -> int:
     return 1
 
 
-def _limit(atom: Computed, *, upwards: bool) -> Affine | None:
+def _limit(atom: Computed, sizes: Collection[str], *, upwards: bool) -> Affine | None:
     """What a value is at most, or at least: what was declared rather than what its type can hold."""
     sides = [_sides(each, upwards=upwards) for each in atom.ranges]
-    if not sides:
-        return None
-    common = [form for form in sides[0] if all(form in side for side in sides)]
-    forms = common if upwards else [*sides[0]]
+    listed = dict.fromkeys(form for side in sides for form in side)
+    forms = [form for form in listed if all(_bounds(form, side, sizes, upwards=upwards) for side in sides)]
     of_sizes = [form for form in forms if not form.is_constant]
     declared = [form for form in forms if form.is_constant and not _is_end(form.const, atom.value)]
     return _tightest(of_sizes, upwards=upwards) or next(iter(declared), None)
+
+
+def _bounds(form: Affine, side: tuple[Affine, ...], sizes: Collection[str], *, upwards: bool) -> bool:
+    """Whether a form is no tighter than one of some limits, all of which hold.
+
+    Of Clamp(e, 0, N - 1), which is e or an end, 0 is a lower limit: it is where there are N elements at all.
+    """
+    slack = 0 if upwards else 1
+    return any(
+        form == limit or _is_at_least(-slack, form - limit if upwards else limit - form, sizes)
+        for limit in side
+    )
+
+
+def _is_at_least(number: int, form: Affine, sizes: Collection[str]) -> bool:
+    """Whether a form of sizes, which are at least 0, is at least some number, whatever they are."""
+    return form.const >= number and all(atom in sizes and factor >= 0 for atom, factor in form.terms)
 
 
 def _tightest(forms: list[Affine], *, upwards: bool) -> Affine | None:

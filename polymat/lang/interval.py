@@ -52,7 +52,7 @@ class Interval:
             limits = _declared_sizes(self.data)
             self.sizes = tuple(dict.fromkeys((*self.sizes, *limits)))
             low, high = (index_form(bound, place, self.at) for place, bound in enumerate(self.data))
-            self.lo, self.hi = enclosed(low, high, self.at)
+            self.lo, self.hi = enclosed(low, high, {size.name for size in self.sizes}, self.at)
 
     def whole(self) -> Interval:
         """The interval that all values of bounds from data lie in; itself where there are none."""
@@ -117,8 +117,10 @@ def check_domain(
             raise NameClashError(f"two variables of {label} are named {name}", at=at)
     for variable, interval in zip(variables, intervals, strict=True):
         if interval.data is not None and not reduced:
+            of_data = any(isinstance(node, Load) for bound in interval.data for node in walk(bound))
+            what = "computed from data" if of_data else "not affine"
             raise NotAffineError(
-                f"the bounds of {variable} in {label} are computed from data",
+                f"the bounds of {variable} in {label} are {what}",
                 at=interval.at,
                 hint="those of what a Reduction reduces over may be; elsewhere Select(condition, value, 0)",
             )

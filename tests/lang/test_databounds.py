@@ -276,12 +276,66 @@ def test_bounds_without_a_range_and_bounds_of_results_are_refused() -> None:
         Interval(Int, free(i), row(i + 1) - 1)
     with pytest.raises(pm.NotAffineError, match="the bounds of k in f are computed from data"):
         pm.Function(([i, k], [ROWS, ROW]), Int, "f")
+    with pytest.raises(pm.NotAffineError, match="the bounds of k in f are not affine"):
+        pm.Function(([i, k], [ROWS, Interval(Int, pm.Max(i - 2, 0), N - 1)]), Int, "f")
     with pytest.raises(
         pm.NotAffineError, match="the bounds of k in r's reduction use i, which does not come before"
     ):
         Reduction(([k], [ROWS]), ([k, i], [ROW, ROWS]), Int, "r")
     with pytest.raises(pm.NotAffineError, match=r"not affine: 1\.5 is not an integer"):
         Interval(Int, row(i), 1.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (pm.Max(i - 2, 0), pm.Min(i + 1, N - 1)),
+        (pm.Max(0, i - 3), pm.Min(i + 3, N) - 1),
+        (pm.Clamp(i - 1, 0, N - 1), pm.Clamp(2 * i - 3, 0, N - 1)),
+        (pm.Max(i // 2, pm.Max(i - 2, 3)), pm.Min(N - 1, 7)),
+        (pm.Clamp(pm.Min(i, N - 1 - i), 0, N - 1), pm.Min(i + 1, N) - 1),
+        (pm.Clamp(pm.Min(3, i), 0, N - 1), N - 1),
+    ],
+    ids=str,
+)
+def test_bounds_of_minima_and_maxima_bound_what_is_read(low: Any, high: Any) -> None:
+    """A window that ends with the array: nothing beyond it is read, and no condition has to say so."""
+    x = Vector(pm.Double, "x", [N])
+    window = [i, k], [ROWS, Interval(Int, low, high)]
+    sums = Reduction(([i], [ROWS]), window, pm.Double, "sums")
+    place = Reduction(([i], [ROWS]), window, Int, "place")
+    sums.defn = [Reduce(sums(i), x(k) * x(i), Op.Sum)]
+    place.defn = [Reduce(place(i), x(k), Op.ArgMax)]
+    compiled = pm.compile([sums, place], inputs=[x])
+    plain = {"Min": min, "Max": max, "Clamp": lambda e, a, b: min(max(e, a), b)}
+    for n in (1, 2, 3, 5, 8, 17):
+        values = np.random.default_rng(n).integers(-9, 10, n).astype(float)
+        for found in (compiled(values), compiled.reference(values)):
+            for row_number in range(n):
+                ends = {"i": row_number, "N": n}
+                first, last = (int(eval(str(bound), plain, ends)) for bound in (low, high))
+                part = values[first : last + 1]
+                assert found[0][row_number] == part.sum() * values[row_number]
+                if len(part):
+                    assert found[1][row_number] == first + part.argmax()
+
+
+def test_a_bound_is_not_taken_for_one_of_what_it_may_be() -> None:
+    """Of a minimum, or of a choice, the first operand is no lower limit: sums began there, and lost terms."""
+    for low in (pm.Min(i, N - 1 - i), pm.Min(i, 3), pm.Select(pm.Condition(i, "<", 3), i, 0)):
+        with pytest.raises(pm.BoundsError, match="nothing says where that lies"):
+            Interval(Int, low, N - 1)
+    start, x = Vector(Int, "start", [N], values=(0, N - 1)), Vector(pm.Double, "x", [N])
+    values, starts = np.arange(1.0, 8.0), np.array([6, 3, 0, 2, 1, 0, 5], np.int32)
+    for low, firsts in (
+        (pm.Min(N - 1 - start(i), start(i)), np.minimum(6 - starts, starts)),
+        (pm.Select(pm.Condition(start(i), "<", 3), N - 1 - start(i), start(i)), [6, 3, 6, 4, 5, 6, 5]),
+        (pm.Select(pm.Condition(start(i), "<", 3), 5, start(i)), [6, 3, 5, 5, 5, 5, 5]),
+    ):
+        s = Reduction(([i], [ROWS]), ([i, k], [ROWS, Interval(Int, low, N - 1)]), pm.Double, "s")
+        s.defn = [Reduce(s(i), x(k), Op.Sum)]
+        found = pm.compile(s, inputs=[start, x])(starts, values)
+        np.testing.assert_array_equal(found, [values[first:].sum() for first in firsts])
 
 
 def test_loops_over_elements_around_those_over_rows() -> None:

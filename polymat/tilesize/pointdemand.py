@@ -18,8 +18,9 @@ from polymat.graph.operations import function_operations
 from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
-from polymat.lang.expr import Binary, Expr, Load, Variable
+from polymat.lang.expr import Binary, CastExpr, Expr, Load, Variable
 from polymat.lang.traverse import children, postorder
+from polymat.lang.types import UInt
 from polymat.memo import remembered
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.plan.loops import LoopPlan
@@ -29,6 +30,9 @@ DIVISION_WAITS = 3.0  # multiply-adds behind each other that take as long as one
 # Elements that are picked in the time of dividing an index by a constant: a product, a shift, and what makes
 # it a floor.
 FLOORED = 2.0
+# Instructions that make unsigned numbers of 32 bits of floating-point ones: a comparison with 2**31, what is
+# taken off above it and put back, and the conversion, which vectors of less than 512 bits have for int alone.
+TO_UNSIGNED = 6.0
 SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, and shuffled
 
 
@@ -141,6 +145,8 @@ def _arithmetic(node: Expr) -> float:
         return 0.0  # which divide beside the rest
     if isinstance(node, Binary) and node.op in "+-" and (_is_product(node.left) or _is_product(node.right)):
         return 0.0  # the product is counted
+    if isinstance(node, CastExpr) and node.dtype == UInt and node.operand.dtype.kind == "f":
+        return TO_UNSIGNED
     return 1.0
 
 

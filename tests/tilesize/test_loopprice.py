@@ -20,6 +20,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.pointdemand import (
     DIVISION_WAITS,
     FLOORED,
+    TO_UNSIGNED,
     PointDemand,
     point_demands,
 )
@@ -66,6 +67,15 @@ def test_what_no_loop_moves_costs_nothing() -> None:
 def test_a_division_is_beside_the_rest() -> None:
     found = demand(lambda x, _: x(i) / x(i + 1))
     assert (found.instructions, found.divisions) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "instructions"), [(pm.UInt, TO_UNSIGNED), (pm.Int, 1.0), (pm.UChar, 1.0), (pm.Float, 1.0)]
+)
+def test_no_narrow_vector_converts_to_unsigned_numbers_by_one_instruction(
+    kind: Any, instructions: float
+) -> None:
+    assert demand(lambda x, _: pm.Cast(kind, x(i))).instructions == instructions
 
 
 @pytest.mark.parametrize(

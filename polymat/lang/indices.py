@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import Location, NotAffineError
 from polymat.lang.affine import Affine
 from polymat.lang.bitranges import power_of
@@ -14,11 +16,13 @@ from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
 
 LIMIT = 2**62
+_WIDE = 4  # bytes of a type in which indices do not come round
 _HINT = (
     "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
     "// and % by constants"
 )
 _BORDERS = 'pad(x, 2, "edge") has a border around it, and indices need no bounds; or a Case for each border'
+_CUT = "the index itself, {0}, or its bits, ({0}) % 256 say"
 _COUNTED = "compare it with every k: a sum of Select(Condition({}, '==', k), value, 0)"
 
 
@@ -57,6 +61,10 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
         case Unary("-"):
             return -parts[0]
         case CastExpr(operand, dtype) if dtype.kind in "iu" and operand.dtype.kind in "iu":
+            if dtype.size < _WIDE and not _holds(dtype, parts[0]):
+                raise NotAffineError(
+                    f"not affine: {expr_text(expr)}", at=at, hint=_CUT.format(expr_text(operand))
+                )
             return parts[0]
         case Binary("+"):
             return parts[0] + parts[1]
@@ -82,6 +90,12 @@ def _instead_of(expr: Expr) -> str:
         case Load() if expr.indices and expr.dtype.kind in "iu":
             return _COUNTED.format(expr_text(expr))
     return _HINT
+
+
+def _holds(dtype: ScalarType, form: Affine) -> bool:
+    """Whether a type of a few bits has room for a form at all sizes: others come round in it."""
+    info = np.iinfo(dtype.dtype)
+    return form.is_constant and int(info.min) <= form.const <= int(info.max)
 
 
 def _is_mask(number: int) -> bool:

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
-from polymat.errors import LangError, NotAffineError
+import polymat as pm
+from polymat.errors import BoundsError, LangError, NotAffineError
 from polymat.lang.affine import Affine, extremes
-from polymat.lang.constructs import Cast
+from polymat.lang.condition import Condition
+from polymat.lang.constructs import Cast, Select
 from polymat.lang.expr import Parameter, Variable
+from polymat.lang.function import Case, Function
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import Interval
 from polymat.lang.matrix import Vector
-from polymat.lang.types import Double, Int, Long
+from polymat.lang.types import Double, Int, Long, Short, UChar
 
 N, M = Parameter(Int, "N"), Parameter(Long, "M")
 i, j = Variable(Int, "i"), Variable(Int, "j")
@@ -35,6 +39,7 @@ VALUES = {"N": 17, "M": -5, "i": 3, "j": 11}
         (j % 4, "j - 4*((j)//4)", 3),
         (M % 3, "M - 3*((M)//3)", 1),
         (Cast(Long, i) + 1, "i + 1", 4),
+        (Cast(UChar, 255) + i, "i + 255", 258),
         (7, "7", 7),
         (0 * N, "0", 0),
         (N // 2 * 2 - N, "2*((N)//2) - N", -1),
@@ -87,12 +92,31 @@ def test_extremes_enclose() -> None:
         (i + 2.0, "not affine: 2.0 is not an integer"),
         (Parameter(Double, "N") - 1, "not affine: the parameter N is a Double, not an integer"),
         (Cast(Int, Parameter(Double, "a")), "not affine: the parameter a is a Double"),
+        (Cast(UChar, i) + 1, "not affine: Cast(UChar, i)"),
+        (Cast(Short, N), "not affine: Cast(Short, N)"),
+        (Cast(UChar, Cast(Int, 256)), "not affine: Cast(UChar, "),
     ],
 )
 def test_other_expressions_are_not_affine(expr: Any, message: str) -> None:
     with pytest.raises(NotAffineError) as caught:
         as_affine(expr, None)
     assert caught.value.message.startswith(message)
+
+
+def test_an_index_that_comes_round_in_a_small_type_bounds_nothing() -> None:
+    """i % 256 is below 5 at i = 256, too, where five elements end."""
+    five, domain = Vector(Double, "five", [5]), ([i], [Interval(Int, 0, N - 1)])
+    f, g = Function(domain, Double, "f"), Function(domain, Double, "g")
+    low = Condition(Cast(UChar, i), "<", 5)
+    f.defn = [Select(low, five(i), 0.0)]
+    with pytest.raises(BoundsError, match=r"f reads five\(i\) outside five: at i = 5"):
+        pm.compile(f)
+    g.defn = [Case(low, 1.0), Case(~low, 2.0)]  # was a condition on i itself
+    with pytest.raises(NotAffineError, match=r"not affine: Cast\(UChar, i\)"):
+        pm.compile(g)
+    with pytest.raises(NotAffineError) as caught:
+        as_affine(Cast(UChar, i), None)
+    assert caught.value.hint == "the index itself, i, or its bits, (i) % 256 say"
 
 
 @pytest.mark.parametrize("value", [None, "N", [1], True, x, {}, object()])

@@ -132,8 +132,12 @@ def total(groups: Sequence[Prediction]) -> Prediction:
     )
 
 
+def _place(buffer: Buffer) -> str:
+    return f"{buffer.place} {buffer.of}" if buffer.of else buffer.place
+
+
 def _group(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> GroupReport:
-    places = {name: arrays[name].place if name in arrays else NO_ARRAY for name in plan.group.stages}
+    places = {name: _place(arrays[name]) if name in arrays else NO_ARRAY for name in plan.group.stages}
     return GroupReport(
         stages=plan.group.stages,
         kind=plan.kind,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Accumulation, InputArray, Part, Stage
+from polymat.graph.stage import Accumulation, InputArray, Part, Stage, loads_of
 from polymat.graph.stepwise import Stepwise
 from polymat.lang.affine import Affine, computed_in
 from polymat.plan.schedule import Schedule
@@ -25,6 +26,13 @@ def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, in
             if _may_coincide(pipeline, schedule, array, output):
                 pairs.append((i, o))
     return tuple(pairs)
+
+
+def aliases(pipeline: Pipeline, schedule: Schedule, pairs: Sequence[tuple[int, int]]) -> set[tuple[str, str]]:
+    """Arrays that may be one, by name: an input and an output, or what lies in the array of that."""
+    found = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in pairs}
+    inside = schedule.settled.items()
+    return found | {(array, name) for name, output in inside for array, given in found if given == output}
 
 
 def inplace_in_sections(stepwise: Stepwise[Any]) -> tuple[tuple[int, int], ...]:
@@ -52,15 +60,30 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
     written = pipeline.stage(output)
     if not _are_alike(pipeline, array, written):
         return False
-    position = next(k for k, plan in enumerate(schedule.plans) if output in plan.group.stages)
-    later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name != output]
+    inside = [name for name, of in schedule.settled.items() if of == output]
+    writers = {output, *inside}
+    position = next(k for k, plan in enumerate(schedule.plans) if writers & {*plan.group.stages})
+    later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name not in writers]
     for name in later:
         if any(load.source.name == array.name for load in pipeline.stage(name).loads()):
             return False
+    if inside:
+        return all(_starts_with(pipeline.stage(name), array.name) for name in inside)
     plan = schedule.plans[position]
     if array.name in plan.read_late:
         return False
     return _reads_own_element(pipeline, written, plan.accumulation(output), array.name)
+
+
+def _starts_with(stage: Stage, array: str) -> bool:
+    """Whether a recurrence reads an array in its first step alone, each point its own element there."""
+    own, first = tuple(map(Affine.name, stage.dims[1:])), stage.box[0][0]
+    for part in stage.parts:
+        loads = [load for load in loads_of(part) if load.source.name == array]
+        later = part.domain.at_least_zero([Affine.name(stage.dims[0]) - first - 1])
+        if any(load.indices != own for load in loads) or (loads and not later.is_empty()):
+            return False
+    return True
 
 
 def _reads_own_element(pipeline: Pipeline, stage: Stage, kind: str, name: str) -> bool:

@@ -16,7 +16,7 @@ from polymat.codegen.entry import Entry
 from polymat.codegen.functions.elementary import rearranges
 from polymat.codegen.groupcode import GroupCode
 from polymat.codegen.header import header_text, public_function
-from polymat.codegen.inplace import inplace_pairs
+from polymat.codegen.inplace import aliases, inplace_pairs
 from polymat.codegen.loops.checkedrows import checked_rows, with_checks
 from polymat.codegen.loops.joinedstrips import joined_strip
 from polymat.codegen.loops.merged import merged_nest
@@ -103,7 +103,7 @@ def lower(
     storage, inplace = buffers(pipeline, schedule), inplace_pairs(pipeline, schedule)
     signature = make_signature(pipeline, name, storage, inplace)
     names = _names(storage, signature, [kernel.name for kernel in options.microkernels])
-    aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
+    aliased = aliases(pipeline, schedule, inplace)
     needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     checking = not (within or schedule.kept) and not isinstance(together, SkewedSteps)
@@ -184,9 +184,9 @@ def _group(schedule: Schedule, stages: StageWriter, number: int, *, checks: bool
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
     pipeline = schedule.grouping.pipeline
     stage = pipeline.stage(plan.group.stages[-1])
-    slices = pipeline.waiting
+    slices, done = pipeline.waiting, stage.name in schedule.settled.values()
     if slices is None or slices.place(stage.name) is None:
-        nests = _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
+        nests = () if done else _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
         return GroupCode(number + 1, plan, nests, None)
     strip = stages.ranged(behind_front(stage, slices), plan, [plan.parallel], "strip")
     return GroupCode(number + 1, plan, stages.nests(stage, plan), None, strip)

@@ -10,9 +10,12 @@ from dataclasses import replace
 
 from polymat.graph.recurrence import copies, later_reads, recurrence_statements
 from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
+from polymat.poly.domain import Domain
 from polymat.poly.lifespan import Folds, folds, lifespans
 
 MOST = 64  # places along a dimension; where more are needed, all elements have one
@@ -33,7 +36,41 @@ def fold_storage(schedule: Schedule) -> Schedule:
             known = _folds(schedule, pipeline.stage(name), plan)
             if any(known):
                 found[name] = known
-    return replace(schedule, folds=found) if found else schedule
+    return _settled(replace(schedule, folds=found)) if found else schedule
+
+
+def _settled(schedule: Schedule) -> Schedule:
+    """Compute eliminations in the array of the output that is their last step, if there is one.
+
+    before:  W(k, i, j) has one place for all k; L(i, j) = W(N, i, j), a copy
+    after:   W(k, i, j) is at L(i, j)
+    """
+    pipeline, found = schedule.grouping.pipeline, dict[str, str]()
+    plans = {plan.group.stages: plan for plan in schedule.plans}
+    for plan in (each for each in schedule.plans if isinstance(each, EliminationPlan)):
+        stage = pipeline.stage(plan.group.stages[-1])
+        outputs = (pipeline.stage(name) for name in pipeline.outputs)
+        alone = (each for each in outputs if isinstance(plans.get((each.name,)), LoopPlan))
+        output = next((each for each in alone if _is_last_step(each, stage, pipeline.context)), None)
+        if output is not None and not (schedule.kept or schedule.others):
+            found[stage.name] = output.name
+    return replace(schedule, settled=found) if found else schedule
+
+
+def _is_last_step(output: Stage, stage: Stage, context: Domain) -> bool:
+    """Whether an output is one step of a recurrence of the same points, element by element."""
+    if len(output.parts) != 1 or output.accumulations or output.dtype != stage.dtype:
+        return False
+    (part,) = output.parts
+    loaded, own = part.expr, tuple(map(Affine.name, output.dims))
+    if not isinstance(loaded, Load) or loaded.source.name != stage.name or loaded.indices[1:] != own:
+        return False
+    step, (first, _) = loaded.indices[0], stage.box[0]
+    points = stage.domain.assume(context).onto(stage.dims[1:])
+    alike = (
+        first.is_constant and {*output.dims}.isdisjoint(step.names()) and output.extents == stage.extents[1:]
+    )
+    return alike and points.equals(output.domain.assume(context))
 
 
 def _folds(schedule: Schedule, stage: Stage, plan: LoopPlan) -> Folds:

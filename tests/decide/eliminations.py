@@ -27,9 +27,9 @@ def last(W: Function, dtype: ScalarType, steps: Any, rows: Any, columns: Any, na
     return result
 
 
-def elimination(dtype: ScalarType = Double, size: Any = N) -> Function:
-    """All steps; multipliers are not stored, but divided by the pivot where they are used."""
-    A = pm.Matrix(dtype, "A", [size, size])
+def elimination(dtype: ScalarType = Double, size: Any = N, of: Any = None) -> Function:
+    """All steps, of a matrix; multipliers are not stored, but divided by the pivot where they are used."""
+    A = pm.Matrix(dtype, "A", [size, size]) if of is None else of
     W = Function(([k, i, j], [Interval(Int, 0, size), upto(size), upto(size)]), dtype, "W")
     after = Condition(i, ">", p) & Condition(j, ">", p)
     W.defn = [

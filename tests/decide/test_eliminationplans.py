@@ -65,7 +65,7 @@ def test_explain_says_it() -> None:
         "blocks of 256 steps along k, in halves down to 8: these in loops, and what they add to later" in text
     )
     assert "as a product of W(k - 1, i, k - 1) / W(k - 1, k - 1, k - 1) and W(k - 1, k - 1, j)" in text
-    assert "W (float64) in the workspace: 1 of N + 1 along k\n" in text
+    assert "W (float64) in the output R: 1 of N + 1 along k\n" in text
     assert " s as recurrence loops" in text
 
 

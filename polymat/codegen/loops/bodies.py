@@ -108,7 +108,7 @@ class BodyWriter:
     def array(self, name: str) -> str:
         """C name of an array."""
         buffer = self.storage[name]
-        return self.names.get("pad" if buffer.copy else "array", buffer.name)
+        return self.names.get("pad" if buffer.copy else "array", buffer.of or buffer.name)
 
     def index_name(self, name: str) -> str:
         """C name of a loop index, size or range bound."""

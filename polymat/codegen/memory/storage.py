@@ -35,6 +35,7 @@ class Buffer:
     copy: it is the scratchpad of a stage that has an array as well.
     folds: of an array that has places for few of its elements at a time, their number along each dimension,
     index i being at i modulo that (None: each index has a place); empty for others.
+    of: the output whose array that is, where it is not its own.
     written_from: of an output that is not fully written, the positions from which on it is, one a dimension;
     empty where what is written is no rectangle.
     """
@@ -49,6 +50,7 @@ class Buffer:
     ring: int | None = None
     copy: bool = False
     folds: Folds = ()
+    of: str = ""
 
     def is_single(self, dim: int) -> bool:
         """Whether all elements along a dimension have the same place."""
@@ -75,12 +77,28 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         if stage.name in pipeline.outputs:
             found[stage.name] = output_buffer(stage, pipeline)
             continue
+        if stage.name in schedule.settled:
+            found[stage.name] = _settled(stage, schedule, pipeline)
+            continue
         place = "kept" if stage.name in schedule.kept else "workspace"
         origin = tuple(_origin(stage, k, pipeline.context, trim=False) for k in range(len(stage.dims)))
         folds = schedule.folds.get(stage.name, ())
         extents = _extents(stage, origin, folds)
         found[stage.name] = Buffer(stage.name, stage.dtype, place, extents, origin, folds=folds)
     return found
+
+
+def _settled(stage: Stage, schedule: Schedule, pipeline: Pipeline) -> Buffer:
+    """A recurrence in the array of an output, which is its last step."""
+    output, folds = pipeline.stage(schedule.settled[stage.name]), schedule.folds[stage.name]
+    array = output_buffer(output, pipeline)
+    places = _extents(stage, (stage.box[0][0], *array.origin), folds)
+    return Buffer(
+        *(stage.name, stage.dtype, "output", (places[0], *array.extents)),
+        origin=(stage.box[0][0], *array.origin),
+        folds=folds,
+        of=output.name,
+    )
 
 
 def input_buffers(pipeline: Pipeline) -> dict[str, Buffer]:

@@ -16,7 +16,7 @@ from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
 
 LIMIT = 2**62
-_WIDE = 4  # bytes of a type in which indices do not come round
+_WIDE = 4  # bytes of a type with a sign in which indices do not come round
 _HINT = (
     "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
     "// and % by constants"
@@ -61,7 +61,7 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
         case Unary("-"):
             return -parts[0]
         case CastExpr(operand, dtype) if dtype.kind in "iu" and operand.dtype.kind in "iu":
-            if dtype.size < _WIDE and not _holds(dtype, parts[0]):
+            if (dtype.size < _WIDE or dtype.kind == "u") and not _holds(dtype, parts[0]):
                 raise NotAffineError(
                     f"not affine: {expr_text(expr)}", at=at, hint=_CUT.format(expr_text(operand))
                 )
@@ -93,7 +93,7 @@ def _instead_of(expr: Expr) -> str:
 
 
 def _holds(dtype: ScalarType, form: Affine) -> bool:
-    """Whether a type of a few bits has room for a form at all sizes: others come round in it."""
+    """Whether a type of a few bits, or without a sign, has room for a form at all sizes."""
     info = np.iinfo(dtype.dtype)
     return form.is_constant and int(info.min) <= form.const <= int(info.max)
 

@@ -16,7 +16,7 @@ from polymat.lang.function import Case, Function
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Interval
 from polymat.lang.matrix import Vector
-from polymat.lang.types import Double, Int, Long, Short, UChar
+from polymat.lang.types import Double, Int, Long, Short, UChar, UInt
 
 N, M = Parameter(Int, "N"), Parameter(Long, "M")
 i, j = Variable(Int, "i"), Variable(Int, "j")
@@ -94,6 +94,7 @@ def test_extremes_enclose() -> None:
         (Cast(Int, Parameter(Double, "a")), "not affine: the parameter a is a Double"),
         (Cast(UChar, i) + 1, "not affine: Cast(UChar, i)"),
         (Cast(Short, N), "not affine: Cast(Short, N)"),
+        (Cast(UInt, i - 5), "not affine: Cast(UInt, i - 5)"),
         (Cast(UChar, Cast(Int, 256)), "not affine: Cast(UChar, "),
     ],
 )
@@ -114,6 +115,10 @@ def test_an_index_that_comes_round_in_a_small_type_bounds_nothing() -> None:
     g.defn = [Case(low, 1.0), Case(~low, 2.0)]  # was a condition on i itself
     with pytest.raises(NotAffineError, match=r"not affine: Cast\(UChar, i\)"):
         pm.compile(g)
+    h = Function(domain, Double, "h")
+    h.defn = [Select(Condition(Cast(UInt, i - 5), "<", N), 0.0, five(i - N - 5))]
+    with pytest.raises(BoundsError, match=r"h reads five\(i - N - 5\) outside five"):
+        pm.compile(h)
     with pytest.raises(NotAffineError) as caught:
         as_affine(Cast(UChar, i), None)
     assert caught.value.hint == "the index itself, i, or its bits, (i) % 256 say"

@@ -104,11 +104,25 @@ def test_calls_with_register_blocks_for_small_sizes(compile_for: CompileFor, rou
         assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=size + 4, magnitude=bound)
 
 
-def awkward(slow: float, fast: float) -> LibraryModel:
+def awkward(slow: float, fast: float, dtype: str = "float64") -> LibraryModel:
     """A library that is fast at products with few columns alone."""
     points = itertools.product(LEVELS, repeat=3)
     seconds = tuple(2.0 * m * n * k * (fast if n <= 16 else slow) for m, n, k in points)
-    return LibraryModel("", "", "", {("gemm", "float64"): Grid((LEVELS,) * 3, seconds)})
+    return LibraryModel("", "", "", {("gemm", dtype): Grid((LEVELS,) * 3, seconds)})
+
+
+def test_the_shape_of_complex_products_decides_at_each_call(compile_for: CompileFor) -> None:
+    """Own code multiplies pairs and real parts, which are no arrays of the program."""
+    compile_for(libraries=blas(awkward(1e-8, 1e-14, "complex128")))
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    left, right = Matrix(pm.Complex, "A", [M, K]), Matrix(pm.Complex, "B", [K, N])
+    compiled = pm.compile([left @ right], name="pairs")
+    assert compiled.source is not None
+    assert "_pm_seconds_gemm_complex128(" in compiled.source
+    for m, n, k in ((0, 1, 1), (3, 3, 0), (1, 1, 1), (300, 3, 70), (50, 60, 70)):
+        A, B = (np.random.default_rng(m).random((2, *shape)) for shape in ((m, k), (k, n)))
+        A, B = A[0] + 1j * A[1], B[0] + 1j * B[1]
+        assert_close(compiled(A, B), A @ B, roundings=k + 4, magnitude=2.0 * k + 1.0)
 
 
 def test_the_shape_decides_at_each_call(compile_for: CompileFor) -> None:

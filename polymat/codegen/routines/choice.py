@@ -73,7 +73,7 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
         return _product(writer, map(found.extent, dims))
 
     def step(factor: Factor, dim: str) -> CExpr:
-        return writer.bodies.step(factor.source, factor.indices, dim)
+        return _step(writer, found, factor, dim)
 
     extents = CCall(
         "_pm_extents",
@@ -103,6 +103,21 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
         whole = (lengths(*dims) for dims in (found.all_rows, found.all_columns, found.summed))
         each = CBinary("*", each, CCall(name, tuple(whole)))
     return CBinary("*", lengths(*found.outer), each) if found.outer else each
+
+
+def _step(writer: StageWriter, found: Contraction, factor: Factor, dim: str) -> CExpr:
+    """How far neighbours along a dimension lie apart; pairs, and reals of complex values, as if dense."""
+    if factor.source in writer.storage:
+        return writer.bodies.step(factor.source, factor.indices, dim)
+    total: CExpr = Literal("0")
+    for position, form in enumerate(factor.indices):
+        if form.coefficient(dim):
+            total = Literal(str(form.coefficient(dim)))
+            for name in dict.fromkeys(
+                name for later in factor.indices[position + 1 :] for name in later.names()
+            ):
+                total = CBinary("*", total, writer.size(found.extent(name)))
+    return total
 
 
 def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:

@@ -180,9 +180,9 @@ def test_random_algebra(number: int, seed: int) -> None:
         try:
             actual = compiled(*arrays)
         except pm.ArgumentError as refusal:
-            if " needs " not in str(refusal):
+            if " needs " not in str(refusal) and " requires " not in str(refusal):
                 raise
-            continue  # more samples than there are
+            continue  # more samples than there are, or fewer than a border repeats
         expected = compiled.reference(*arrays)
         pairs = [(actual, expected)] if len(outputs) == 1 else list(zip(actual, expected, strict=True))
         largest = max([1.0, *(float(np.max(np.abs(other), initial=0.0)) for _, other in pairs)])

@@ -84,14 +84,6 @@ np.roll(x, 1)
 LangError: np.roll is not defined on whole functions and inputs
 hint: pm.pad(A, (1, 0), 'wrap')[:-1] for one place
 
-compile(pad(np.exp(x), 1, "edge"))
-BoundsError: pad(Exp(x), 1, 'edge') reads Exp(x)(0) outside Exp(x): ...
-hint: compile(..., constraints=[Condition(N, '>', 0)]), or a Case or Select for sizes that small
-
-compile(pad(np.exp(x), 2, "reflect"))
-BoundsError: ...
-hint: compile(..., constraints=[Condition(N, '>', 2)]), or a Case or Select for sizes that small
-
 ~A
 LangError: ~A: it is Double, and ~ is of truth values and of integers
 hint: A == 0, say

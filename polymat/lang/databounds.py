@@ -110,12 +110,14 @@ def _bounds(form: Affine, side: tuple[Affine, ...], sizes: Collection[str], *, u
     """Whether a form is no tighter than one of some limits, all of which hold.
 
     Of Clamp(e, 0, N - 1), which is e or an end, 0 is a lower limit: it is where there are N elements at all.
+    Of a choice of N and N - 1 the first one is none.
     """
-    slack = 0 if upwards else 1
-    return any(
-        form == limit or _is_at_least(-slack, form - limit if upwards else limit - form, sizes)
-        for limit in side
-    )
+    for limit in side:
+        room = form - limit if upwards else limit - form
+        least = 0 if upwards or room.is_constant else -1
+        if form == limit or _is_at_least(least, room, sizes):
+            return True
+    return False
 
 
 def _is_at_least(number: int, form: Affine, sizes: Collection[str]) -> bool:

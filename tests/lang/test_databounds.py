@@ -338,6 +338,15 @@ def test_a_bound_is_not_taken_for_one_of_what_it_may_be() -> None:
         np.testing.assert_array_equal(found, [values[first:].sum() for first in firsts])
 
 
+@pytest.mark.parametrize(("one", "other", "least"), [(N, N - 1, N - 1), (1, 0, 0), (0, N - 1, 0)])
+def test_of_two_ends_of_a_choice_the_lower_one_is_a_limit(one: Any, other: Any, least: Any) -> None:
+    """Also 0 beside N - 1: where arrays of N have an element at all."""
+    for ends in ((one, other), (other, one)):
+        low = pm.Select(pm.Condition(i, "<", 3), *ends)
+        found = Interval(Int, low, N + 3)
+        assert str(found.lo) == str(least)
+
+
 def test_loops_over_elements_around_those_over_rows() -> None:
     """Bounds that depend on a loop further in are none: the choice is taken at every point."""
     to, value = Vector(Int, "to", [N], values=(0, 9)), Vector(pm.Double, "value", [NNZ])

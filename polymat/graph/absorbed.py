@@ -17,11 +17,11 @@ _Place = tuple[str, tuple[Affine, ...]]
 def is_absorbed(producer: Stage, readers: Sequence[Stage]) -> bool:
     """Whether a product of two values is a term of sums wherever it is read, which load no more without it.
 
-    Three products of two slopes, of whose neighbours each is summed up, are 27 loads of products, and 18 of
-    slopes; and nobody writes the products.
+    Three products of two slopes, each added up over nine neighbours, are 27 loads of products or 18 of
+    slopes, and nobody writes the products.
 
-    before:  t(i) = a(i) * a(i);  y(i) = t(i - 1) + t(i) + t(i + 1) + t(i + 2)
-    after:   y(i) = a(i - 1) * a(i - 1) + a(i) * a(i) + a(i + 1) * a(i + 1) + a(i + 2) * a(i + 2)
+    before:  t(i) = a(i) * a(i);  y(i) = b(i) + t(i - 1) + t(i) + t(i + 1)
+    after:   y(i) = b(i) + a(i - 1) * a(i - 1) + a(i) * a(i) + a(i + 1) * a(i + 1)
     """
     value = producer.parts[0].expr
     if producer.dtype.kind != "f" or producer.dtype.size < LEAST_BYTES or value.dtype != producer.dtype:
@@ -68,7 +68,7 @@ def _loads(reader: Stage) -> Iterator[Load]:
 
 
 def _places(value: Binary, values: dict[str, Affine]) -> Iterator[_Place]:
-    """What a product loads where its dimensions have these values."""
-    for side in (value.left, value.right):
-        if isinstance(side, Load):
-            yield side.source.name, tuple(form.substitute(values) for form in side.indices)
+    """What a product loads where its dimensions have these values, what its indices look up among it."""
+    for node in walk(value):
+        if isinstance(node, Load):
+            yield node.source.name, tuple(form.substitute(values) for form in node.indices)

@@ -250,6 +250,20 @@ def test_products_that_sums_take_in_are_computed_there() -> None:
     assert left(made("r", both, ranges)) == ["p", "pp", "r"]  # of two products one is added to the other
 
 
+def test_products_of_what_is_looked_up_are_computed_once() -> None:
+    """Beside the values their places are loaded, too, as often as products would be."""
+    place = Vector(Int, "place", [N], values=(0, N - 1))
+
+    def kept(product: Any) -> list[str]:
+        t, r = (Function(([i], [span]), Double, name) for name, span in (("t", whole), ("r", inner)))
+        t.defn = [product]
+        r.defn = [x(i) + t(i - 1) + t(i) + t(i + 1)]
+        return [stage.name for stage in inline_pointwise(build([r])).stages]
+
+    assert kept(x(i) * x(i)) == ["r"]
+    assert kept(x(place(i)) * x(place(i))) == ["t", "r"]
+
+
 def test_nothing_to_do_gives_the_same_pipeline() -> None:
     pipeline = build([line("f", x(i) + 1)])
     assert inline_pointwise(pipeline) is pipeline

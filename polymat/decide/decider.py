@@ -129,10 +129,7 @@ class Decider:
                     self.pipeline, plans, self.machine, self.assumed, fixed, threads=self.threads
                 )
         looked_at = self.looked_at | self.plans
-        considered = tuple(
-            Considered(stages, priced.cost, priced.terms, priced.others)
-            for stages, priced in looked_at.items()
-        )
+        considered = tuple(self._considered(*each) for each in looked_at.items())
         priced = tuple(map(self._told_of_choice if chosen else self._told, plans))
         reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)
         notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
@@ -154,6 +151,13 @@ class Decider:
         called = priced.plan is not None and priced.plan.library == "blas"
         wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost
+
+    def _considered(self, stages: tuple[str, ...], priced: Priced) -> Considered:
+        """A group that was looked at; why one that it is like is refused names the stages of that one."""
+        first = stages if stages in self.plans else self.alike.first(stages)
+        told = first != stages and priced.plan is None
+        of_which = f" (of {' + '.join(first)}, which it is like)" if told else ""
+        return Considered(stages, priced.cost, priced.terms + of_which, priced.others)
 
     def _like(self, stages: tuple[str, ...]) -> Priced:
         """The price of a group, or of one that it is like but for names."""

@@ -99,6 +99,21 @@ def test_what_tells_groups_apart() -> None:
     compare_prices(decider)
 
 
+def test_why_a_group_is_refused_says_of_which_group_that_is() -> None:
+    """Each point reads the first row and the last column of the stage before."""
+    made: list[Any] = [IMAGE]
+    for place in range(4):
+        stage = Function(([i, j], WHOLE), Double, f"r{place}")
+        stage.defn = [made[-1](0, j) + made[-1](i, N - 1)]
+        made.append(stage)
+    decider = decider_of(build([made[-1]], inputs=[IMAGE]))
+    told = {each.stages: each.terms for each in decider.schedule(decider.grouping()).considered}
+    first, later = told["r0", "r1"], told["r1", "r2"]
+    assert first.startswith("refused: ")
+    assert "r0" in first
+    assert later == f"{first} (of r0 + r1, which it is like)"
+
+
 @pytest.mark.parametrize(
     ("kernel", "size"), [("heat-3d", 2), ("jacobi-2d", 3), ("jacobi-1d", 4), ("fdtd-2d", 4)]
 )

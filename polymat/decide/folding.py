@@ -45,6 +45,8 @@ def _settled(schedule: Schedule) -> Schedule:
     before:  W(k, i, j) has one place for all k; L(i, j) = W(N, i, j), a copy
     after:   W(k, i, j) is at L(i, j)
     """
+    if schedule.kept or schedule.others:
+        return schedule
     pipeline, found = schedule.grouping.pipeline, dict[str, str]()
     plans = {plan.group.stages: plan for plan in schedule.plans}
     for plan in (each for each in schedule.plans if isinstance(each, EliminationPlan)):
@@ -52,7 +54,7 @@ def _settled(schedule: Schedule) -> Schedule:
         outputs = (pipeline.stage(name) for name in pipeline.outputs)
         alone = (each for each in outputs if isinstance(plans.get((each.name,)), LoopPlan))
         output = next((each for each in alone if _is_last_step(each, stage, pipeline.context)), None)
-        if output is not None and not (schedule.kept or schedule.others):
+        if output is not None:
             found[stage.name] = output.name
     return replace(schedule, settled=found) if found else schedule
 

@@ -28,7 +28,7 @@ def _may_be_negative(length: Affine) -> bool:
 
 
 def never_positive(form: Affine) -> bool:
-    """Whether a form over sizes, which are at least 0, is one that grows below 0: -K, -N - 1, (-N)//2."""
+    """Whether a form over sizes, which are at least 0, is at most 0 and falls as they grow: -K, -N - 1."""
     falls = (
         (factor < 0 and (isinstance(atom, str) or not _may_be_negative(atom.numerator)))
         or (factor > 0 and isinstance(atom, FloorDiv) and never_positive(atom.numerator))

@@ -48,9 +48,9 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
     width: an integer, a pair (before, after), or such a pair for each dimension.
     mode: what is there. "constant": `value`; "edge": the nearest element; "reflect" and "symmetric": the
     array mirrored, without and with the element at the edge; "wrap": the array once more.
-    A call is refused where an array is too short for its border: each mode but "constant" reads what it
-    repeats once, "reflect" one element more.  So it is where a dimension with a border would have a negative
-    length, the valid part of a filter say.
+    A call is refused where an array is too short for its border: "edge" takes one element, "symmetric" and
+    "wrap" as many as the border is wide, "reflect" one more.  So it is where a dimension with a border would
+    have a negative length, the valid part of a filter say.
 
     pad(x, 1, "edge")(i)  is  x(0) for i = 0,  x(i - 1) for 0 < i <= N,  x(N - 1) for i = N + 1
     """

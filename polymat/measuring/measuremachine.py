@@ -43,7 +43,7 @@ def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calib
     """The stored calibration of this machine, or a new one, which is then stored.
 
     A stored one that was measured with fewer threads than calls use now, or without register blocks or all
-    that loops do beside multiply-adds, is replaced; force: any is.
+    that loops and tiles do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
     is_whole = stored is not None and stored.blocks and stored.vectors and stored.requests_gain

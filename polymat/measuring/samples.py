@@ -157,7 +157,7 @@ def _far_sample(
 
 
 def reached(samples: Mapping[str, Sample], near: float, far: float) -> float:
-    """The most bytes that the last level seems to hold, by what comes as slowly as from memory; 0.0 of none.
+    """The most bytes that the last level seems to hold, by what comes as slowly as memory; 0.0: unknown.
 
     before:  of 16 MiB a fifth is missed
     after:   14.3 MiB, of which that is the share where each line takes the place of any other

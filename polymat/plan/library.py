@@ -179,7 +179,7 @@ class RecursivePlan(OwnWay):
 
     @property
     def copied_first(self) -> frozenset[str]:
-        """Samples are copied into a block, and results out of it: while they come, no section is computed."""
+        """Samples are copied into a block and results out of it; meanwhile no section is computed."""
         return frozenset((self.recursion.signal.name, self.result))
 
     def slowdown(self, threads: int) -> float:

@@ -90,7 +90,7 @@ class GroupPlan:
 
     @property
     def copied_first(self) -> frozenset[str]:
-        """Arrays that it copies before it computes, so that neither hides the other."""
+        """Arrays that it copies while it does not compute, so that neither hides the other."""
         return frozenset()
 
     @property

@@ -100,7 +100,7 @@ class _Demand:
     computed, and what of them a tile has.  widest: bytes of the largest real number.  moved: bytes between
     tiles and where arrays live.  again: bytes of rows that are read again, by the level that they come from.
     pieces: that threads may share, if anything says how many.  tiling: what its tiles add.
-    copied: bytes of arrays that are copied before anything is computed.
+    copied: bytes of arrays that are copied while nothing is computed.
     """
 
     operations: float

@@ -31,7 +31,7 @@ def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, in
 def aliases(pipeline: Pipeline, schedule: Schedule, pairs: Sequence[tuple[int, int]]) -> set[tuple[str, str]]:
     """Arrays that may be one, by name: an input and an output, or what lies in the array of that."""
     found = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in pairs}
-    inside = schedule.settled.items()
+    inside = schedule.in_outputs.items()
     return found | {(array, name) for name, output in inside for array, given in found if given == output}
 
 
@@ -60,7 +60,7 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
     written = pipeline.stage(output)
     if not _are_alike(pipeline, array, written):
         return False
-    inside = [name for name, of in schedule.settled.items() if of == output]
+    inside = [name for name, of in schedule.in_outputs.items() if of == output]
     writers = {output, *inside}
     position = next(k for k, plan in enumerate(schedule.plans) if writers & {*plan.group.stages})
     later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name not in writers]

@@ -184,7 +184,7 @@ def _group(schedule: Schedule, stages: StageWriter, number: int, *, checks: bool
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
     pipeline = schedule.grouping.pipeline
     stage = pipeline.stage(plan.group.stages[-1])
-    slices, done = pipeline.waiting, stage.name in schedule.settled.values()
+    slices, done = pipeline.waiting, stage.name in schedule.in_outputs.values()
     if slices is None or slices.place(stage.name) is None:
         nests = () if done else _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
         return GroupCode(number + 1, plan, nests, None)

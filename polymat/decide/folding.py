@@ -36,10 +36,10 @@ def fold_storage(schedule: Schedule) -> Schedule:
             known = _folds(schedule, pipeline.stage(name), plan)
             if any(known):
                 found[name] = known
-    return _settled(replace(schedule, folds=found)) if found else schedule
+    return _in_outputs(replace(schedule, folds=found)) if found else schedule
 
 
-def _settled(schedule: Schedule) -> Schedule:
+def _in_outputs(schedule: Schedule) -> Schedule:
     """Compute eliminations in the array of the output that is their last step, if there is one.
 
     before:  W(k, i, j) has one place for all k; L(i, j) = W(N, i, j), a copy
@@ -56,7 +56,7 @@ def _settled(schedule: Schedule) -> Schedule:
         output = next((each for each in alone if _is_last_step(each, stage, pipeline.context)), None)
         if output is not None:
             found[stage.name] = output.name
-    return replace(schedule, settled=found) if found else schedule
+    return replace(schedule, in_outputs=found) if found else schedule
 
 
 def _is_last_step(output: Stage, stage: Stage, context: Domain) -> bool:

@@ -62,7 +62,7 @@ class Schedule:
     folds: of stages that keep few of their elements at a time, how many places there are along each dimension
     (None: one for each element).
     joined: of slices that wait, the stages whose strips are one pass.
-    settled: of recurrences whose last step is an output, that output, in whose array they are computed.
+    in_outputs: of recurrences whose last step is an output, that output, in whose array they are computed.
     """
 
     grouping: Grouping
@@ -75,7 +75,7 @@ class Schedule:
     others: tuple[tuple[Work, Schedule], ...] = ()
     folds: Mapping[str, Folds] = field(default_factory=dict)
     joined: tuple[JoinedStrips, ...] = ()
-    settled: Mapping[str, str] = field(default_factory=dict)
+    in_outputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -99,7 +99,7 @@ class Schedule:
         lines += value_lines("kept", tuple(sorted(self.kept)))
         lines += value_lines("folds", self.folds)
         lines += [f"joined: {each}" for each in self.joined]
-        lines += [f"settled: {name} lies in {output}" for name, output in self.settled.items()]
+        lines += [f"in outputs: {name} lies in {output}" for name, output in self.in_outputs.items()]
         lines += [f"note: {note}" for note in self.notes]
         for work, other in self.others:
             lines += ["", "in another order:", *value_lines("work", work), str(other)]

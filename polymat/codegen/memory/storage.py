@@ -77,8 +77,8 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         if stage.name in pipeline.outputs:
             found[stage.name] = output_buffer(stage, pipeline)
             continue
-        if stage.name in schedule.settled:
-            found[stage.name] = _settled(stage, schedule, pipeline)
+        if stage.name in schedule.in_outputs:
+            found[stage.name] = _in_output(stage, schedule, pipeline)
             continue
         place = "kept" if stage.name in schedule.kept else "workspace"
         origin = tuple(_origin(stage, k, pipeline.context, trim=False) for k in range(len(stage.dims)))
@@ -88,9 +88,9 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
     return found
 
 
-def _settled(stage: Stage, schedule: Schedule, pipeline: Pipeline) -> Buffer:
+def _in_output(stage: Stage, schedule: Schedule, pipeline: Pipeline) -> Buffer:
     """A recurrence in the array of an output, which is its last step."""
-    output, folds = pipeline.stage(schedule.settled[stage.name]), schedule.folds[stage.name]
+    output, folds = pipeline.stage(schedule.in_outputs[stage.name]), schedule.folds[stage.name]
     array = output_buffer(output, pipeline)
     places = _extents(stage, (stage.box[0][0], *array.origin), folds)
     return Buffer(

@@ -122,7 +122,7 @@ def check_domain(
             raise NotAffineError(
                 f"the bounds of {variable} in {label} are {what}",
                 at=interval.at,
-                hint="those of what a Reduction reduces over may be so; elsewhere Select(condition, value, 0)",
+                hint="a Reduction may reduce over such an interval; elsewhere Select(condition, value, 0)",
             )
     _check_bounds(names, intervals, label)
     return variables, intervals

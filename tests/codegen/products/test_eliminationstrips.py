@@ -54,6 +54,7 @@ def compiled_both(monkeypatch: pytest.MonkeyPatch, name: str, dtype: Any, thread
     return strips, rows
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("least", [2, 8])
 @pytest.mark.parametrize(

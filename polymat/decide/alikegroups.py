@@ -95,7 +95,7 @@ def _forms(pipeline: Pipeline) -> dict[str, _Form]:
     if pipeline.waiting is not None or pipeline.positions:
         return {}
     texts = {stage.name: _text(stage) for stage in pipeline.stages if _is_plain(stage)}
-    often = Counter(text for text in texts.values())
+    often = Counter(texts.values())
     numbers: dict[Hashable, int] = {}
     return {
         name: _Form(numbers.setdefault(text, len(numbers)), _sources(pipeline.stage(name)))

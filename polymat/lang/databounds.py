@@ -7,8 +7,6 @@ after:   k in 0 .. NNZ - 1, and only where (row(i) <= k) & (k < row(i + 1))
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import reduce
-from operator import and_, or_
 
 import numpy as np
 
@@ -49,8 +47,8 @@ def _compared(bound: Expr, variable: Variable, op: str) -> Condition:
     """`bound op variable`; below a minimum is what is below both, above it what is above one of them."""
     match bound:
         case Binary("min" | "max" as which, one, other) if not any(isinstance(e, Load) for e in walk(bound)):
-            sides = _compared(one, variable, op), _compared(other, variable, op)
-            return reduce(and_ if (which == "min") == (op in (">", ">=")) else or_, sides)
+            first, second = _compared(one, variable, op), _compared(other, variable, op)
+            return first & second if (which == "min") == (op != "<=") else first | second
         case _ if op == "<=":
             return Condition(bound, "<=", variable)
         case _:

@@ -27,6 +27,9 @@ from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, sum_op
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
 PICKED, GATHERED = 2.0, 3.0  # instructions on an element that goes into a vector: its index, load and insert
+# Instructions that make unsigned numbers of 32 bits of floating-point ones: a comparison with 2**31, what is
+# taken off above it and put back, and the conversion, which vectors of less than 512 bits have for int alone.
+TO_UNSIGNED = 6.0
 LEAST_BYTES = 4  # of the numbers that shorter ones are computed as, which C's are
 
 
@@ -34,7 +37,8 @@ LEAST_BYTES = 4  # of the numbers that shorter ones are computed as, which C's a
 class Rates:
     """Seconds of a core for what loops are made of.
 
-    instruction: of arithmetic, of a vector or of one number.  division, shuffle: of a vector.  picked,
+    instruction: of arithmetic, of a vector or of one number.  unsigned: more than that, of one that makes
+    unsigned numbers of floating-point ones.  division, shuffle: of a vector.  picked,
     gathered: of an element that goes into one, from every few-th place or from one that another element says.
     load: of a vector, or of one number.  byte: of neighbours that are loaded or stored by vectors, most of
     which cross a line of the cache where they are as long as one.  latency: until a multiply-add can be used.
@@ -42,6 +46,7 @@ class Rates:
     """
 
     instruction: float
+    unsigned: float
     division: float
     shuffle: float
     picked: float
@@ -66,19 +71,23 @@ class Rates:
             beside = (measured.division, measured.shuffle, measured.picked, measured.gathered)
         across = machine.across_lines() or machine.bandwidth(1) / (1.0 + vector / machine.line_bytes)
         latency = machine.fma_latency / machine.hertz
-        return Rates(instruction, *beside, load, 1.0 / across, latency, lanes)
+        unsigned = 0.0 if machine.vector_bits >= 512 else (TO_UNSIGNED - 1.0) * instruction
+        return Rates(instruction, unsigned, *beside, load, 1.0 / across, latency, lanes)
 
     def by_vectors(self, point: PointDemand) -> float:
         """Of a point that is independent of others."""
-        computing = (point.instructions * self.instruction + point.shuffles * self.shuffle) / self.lanes
+        computing = (self._arithmetic(point) + point.shuffles * self.shuffle) / self.lanes
         computing += point.picked * self.picked + point.gathered * self.gathered
         computing = max(computing, point.divisions * self.division / self.lanes)
         moving = point.bytes * self.byte + (point.picked + point.gathered) * self.load
         return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
 
+    def _arithmetic(self, point: PointDemand) -> float:
+        return point.instructions * self.instruction + point.unsigned * self.unsigned
+
     def in_order(self, point: PointDemand, rows: int) -> float:
         """Of a point by single numbers that waits for the one before; those of so many rows take turns."""
-        computing, moving = point.instructions * self.instruction, point.accesses * self.load
+        computing, moving = self._arithmetic(point), point.accesses * self.load
         dividing = point.divisions * DIVISION * self.instruction
         return max(computing, moving, dividing, point.chain * self.latency / rows)
 

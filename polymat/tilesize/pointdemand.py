@@ -30,9 +30,6 @@ DIVISION_WAITS = 3.0  # multiply-adds behind each other that take as long as one
 # Elements that are picked in the time of dividing an index by a constant: a product, a shift, and what makes
 # it a floor.
 FLOORED = 2.0
-# Instructions that make unsigned numbers of 32 bits of floating-point ones: a comparison with 2**31, what is
-# taken off above it and put back, and the conversion, which vectors of less than 512 bits have for int alone.
-TO_UNSIGNED = 6.0
 SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, and shuffled
 
 
@@ -40,14 +37,16 @@ SHUFFLED = 4  # elements: of every so many-th at most whole vectors are loaded, 
 class PointDemand:
     """The demands of a point on a core.
 
-    instructions: of arithmetic.  shuffles: that put what is loaded where it belongs.  divisions: which a unit
-    of its own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
+    instructions: of arithmetic.  unsigned: those of them that make unsigned numbers of 32 bits of
+    floating-point ones.  shuffles: that put what is loaded where it belongs.  divisions: which a unit of its
+    own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
     from one that another element says, the first of each such place.  bytes: of neighbours, loaded and
     stored.  accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds
     that wait for each other, from what the point before has to what the next one needs.
     """
 
     instructions: float
+    unsigned: float
     shuffles: float
     divisions: float
     picked: float
@@ -114,6 +113,7 @@ def _demand(
     each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
     return PointDemand(
         instructions * each,
+        sum(share for node, share in zip(moving, shares, strict=True) if _is_to_unsigned(node)),
         loaded.shuffles * each,
         each * sum(s for n, s in zip(moving, shares, strict=True) if isinstance(n, Binary) and n.op == "/"),
         loaded.picked,
@@ -145,9 +145,11 @@ def _arithmetic(node: Expr) -> float:
         return 0.0  # which divide beside the rest
     if isinstance(node, Binary) and node.op in "+-" and (_is_product(node.left) or _is_product(node.right)):
         return 0.0  # the product is counted
-    if isinstance(node, CastExpr) and node.dtype == UInt and node.operand.dtype.kind == "f":
-        return TO_UNSIGNED
     return 1.0
+
+
+def _is_to_unsigned(node: Expr) -> bool:
+    return isinstance(node, CastExpr) and node.dtype == UInt and node.operand.dtype.kind == "f"
 
 
 def _is_product(expr: Expr) -> bool:

@@ -123,13 +123,19 @@ class BodyWriter:
 
     def step(self, name: str, forms: Sequence[Affine], dim: str) -> CExpr:
         """How many elements lie between those that affine indices name at neighbours along a dimension."""
+        buffer = self.storage[name]
+        there = [Affine() if buffer.is_single(k) else form for k, form in enumerate(forms)]
+        return self.step_among(buffer.extents, there, dim)
+
+    def step_among(self, extents: Sequence[Affine], forms: Sequence[Affine], dim: str) -> CExpr:
+        """How far neighbours along a dimension lie apart in an array of these extents, in elements."""
         total: CExpr = Literal("0")
         for position, form in enumerate(forms):
             coefficient = form.coefficient(dim)
-            if coefficient == 0 or self.storage[name].is_single(position):
+            if coefficient == 0:
                 continue
             stride: CExpr = Literal(str(coefficient))
-            for extent in self.storage[name].extents[position + 1 :]:
+            for extent in extents[position + 1 :]:
                 factor = self.size(extent)
                 stride = factor if stride == Literal("1") else CBinary("*", stride, factor)
             total = stride if total == Literal("0") else CBinary("+", total, stride)

@@ -109,15 +109,13 @@ def _step(writer: StageWriter, found: Contraction, factor: Factor, dim: str) -> 
     """How far neighbours along a dimension lie apart; pairs, and reals of complex values, as if dense."""
     if factor.source in writer.storage:
         return writer.bodies.step(factor.source, factor.indices, dim)
-    total: CExpr = Literal("0")
-    for position, form in enumerate(factor.indices):
-        if form.coefficient(dim):
-            total = Literal(str(form.coefficient(dim)))
-            for name in dict.fromkeys(
-                name for later in factor.indices[position + 1 :] for name in later.names()
-            ):
-                total = CBinary("*", total, writer.size(found.extent(name)))
-    return total
+    return writer.bodies.step_among([_reach(found, form) for form in factor.indices], factor.indices, dim)
+
+
+def _reach(found: Contraction, form: Affine) -> Affine:
+    """How many places an index has that is a sum of dimensions."""
+    lengths = (found.extent(name) - 1 for name in dict.fromkeys(form.names()))
+    return sum(lengths, start=Affine((), 1))
 
 
 def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:

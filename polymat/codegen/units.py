@@ -53,10 +53,14 @@ def files(file: File) -> Files:
 
 def split(file: File) -> tuple[File, ...]:
     """The program's file and one of functions that it calls; itself alone where these are few."""
-    needs = stateless(file.needs)
-    known = frozenset(_NAME.findall("\n".join([prelude(needs), *file.texts])))
-    alone = {need.kernel.name for need in file.needs if isinstance(need, UserKernel)}
     families = _families(file.functions)
+    if len(families) < LEAST_FUNCTIONS:
+        return (file,)
+    needs = stateless(file.needs)
+    everywhere = _words(prelude(needs))
+    texts = _in_every_file(file.texts, _words(prelude(file.needs)) - everywhere)
+    known = everywhere.union(*map(_words, texts))
+    alone = {need.kernel.name for need in file.needs if isinstance(need, UserKernel)}
     moved = [each for each in families if _may_move(each, known, alone)]
     if len(moved) < LEAST_FUNCTIONS:
         return (file,)
@@ -69,9 +73,19 @@ def split(file: File) -> tuple[File, ...]:
     structures = tuple(each for each in file.structures if each.name in types)
     comment = f"Functions of {file.comment.splitlines()[0]}"
     other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, marks=())
-    other = replace(other, structures=structures)
+    other = replace(other, structures=structures, texts=texts)
     declared = tuple(function for function in others if not function.static)
     return (replace(file, functions=own, declared=declared), other)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_NAME.findall(text))
+
+
+def _in_every_file(texts: Sequence[str], alone: frozenset[str]) -> tuple[str, ...]:
+    """The texts that use none of polymat's names in `alone`, which stand in the program's own file."""
+    names = frozenset(name for name in alone if name.lower().startswith("_pm_"))
+    return tuple(text for text in texts if _words(text).isdisjoint(names))
 
 
 def _balancing(functions: Sequence[CFunction], movable: Sequence[Sequence[CFunction]]) -> set[str]:

@@ -13,8 +13,12 @@ import polymat as pm
 from polymat.codegen import units
 from polymat.codegen.c.apart import Files
 from polymat.codegen.c.ctree import APART, CCall, CFunction, Evaluate, File, Literal
-from polymat.codegen.c.needs import MIN_I64, UserKernel
+from polymat.codegen.c.needs import MIN_I64, Piece, UserKernel
+from polymat.codegen.c.scopes import called_by
 from polymat.codegen.program import Program
+from polymat.codegen.routines.fftlarge import large_text
+from polymat.codegen.routines.fftw import FftNeed
+from polymat.idiom.parts import USUAL
 from polymat.machine.known import GENERIC
 from polymat.runtime import libraryfile as building
 from polymat.runtime.objects import compile_files
@@ -43,10 +47,12 @@ def chain() -> pm.Function:
     return last
 
 
-def compiled_chain() -> pm.Compiled:
+def compiled_chain(outputs: Any = None) -> pm.Compiled:
+    """The chain, or outputs that have one."""
     machine = replace(GENERIC, vector_bits=512, vector_registers=32)
+    options = pm.Options(parallel_threshold=0)
     with compiling_for(machine):
-        return pm.compile(chain(), estimates={R: 4096, C: 4096}, options=pm.Options(parallel_threshold=0))
+        return pm.compile(outputs or chain(), estimates={R: 4096, C: 4096}, options=options)
 
 
 @pytest.fixture
@@ -80,6 +86,21 @@ def test_half_of_the_text_is_in_a_second_file(compiled: list[Files], monkeypatch
         assert_close(blurred(image), blurred.reference(image), roundings=5 * STAGES, magnitude=1.0)
 
 
+def test_large_transforms_beside_stages_of_two_files(
+    compiled: list[Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file has no plans, which what computes large transforms uses."""
+    monkeypatch.setattr(units, "LEAST_FUNCTIONS", STAGES)
+    signal = pm.Vector(pm.Double, "signal", [R])
+    outputs = [chain(), pm.rfft(signal).named("spectrum")]
+    both = compiled_chain(outputs)
+    assert ["_pm_fftw_plan" in text for text in compiled[0].own] == [True, False]
+    drawn = np.random.default_rng(8)
+    given = {"image": drawn.random((37, 41), np.float32), "signal": drawn.random(37)}
+    for got, expected in zip(both(**given), both.reference(**given), strict=True):
+        assert_close(got, expected, roundings=5 * STAGES, magnitude=37.0)
+
+
 def test_stages_are_shared_out_by_their_length() -> None:
     """Where every other function is long."""
     call = Evaluate(CCall("_pm_min_i64", (Literal("1"), Literal("2"))))
@@ -88,6 +109,11 @@ def test_stages_are_shared_out_by_their_length() -> None:
     calls = [sum(len(function.body) for function in file.functions) for file in files]
     assert sum(calls) == 20 * 33
     assert abs(calls[0] - calls[1]) <= 30
+
+
+def _calling(number: int, name: str) -> CFunction:
+    """A function that is compiled by itself and calls another one."""
+    return CFunction(APART, f"_pm_nest_{number}", (), (Evaluate(CCall(name, (Literal("1"), Literal("2")))),))
 
 
 def test_few_functions_are_one_file(compiled: list[Files]) -> None:
@@ -100,23 +126,32 @@ def test_few_functions_are_one_file(compiled: list[Files]) -> None:
 def test_functions_stay_with_those_that_they_call() -> None:
     """A function of the program is not taken for one of the prelude whose name begins like its own."""
     called = CFunction("void", "_pm_min_i", (), ())
-    calls = {
-        name: Evaluate(CCall(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i", "_pm_min_i64")
-    }
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
-        callers = [CFunction(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
+        callers = [_calling(k, name) for k in range(32)]
         assert len(units.split(File("stages", frozenset({MIN_I64}), (), (called, *callers)))) == count
 
 
 def test_c_of_the_users_is_in_one_file_with_what_calls_it() -> None:
     need = UserKernel(microkernel("block", pm.Double, 6, 8))
-    calls = [Evaluate(CCall(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i64", "block")]
-    callers = tuple(CFunction(APART, f"_pm_nest_{k}", (), (calls[k % 2],)) for k in range(64))
+    callers = tuple(_calling(k, ("_pm_min_i64", "block")[k % 2]) for k in range(64))
     first, second = units.split(File("stages", frozenset({MIN_I64, need}), (), callers))
-    assert all(function.body == (calls[0],) for function in second.functions)
+    assert all(called_by(function) == {"_pm_min_i64"} for function in second.functions)
     texts = [units.render(each, whole=False) for each in (first, second)]
     assert [text.count("void block(") for text in texts] == [1, 0]
     assert texts[0].rindex("_pm_nest_") < texts[0].index(str(need.kernel.source))
+
+
+def test_texts_that_use_plans_are_in_the_file_of_the_plans() -> None:
+    """Large transforms beside stages of which half go to another file, where no transform is known."""
+    needs = {MIN_I64, FftNeed.DOUBLE, Piece.MATH, Piece.STRING, Piece.TEAM, Piece.WORKSPACE}
+    lanes = "static int _pm_lanes(void)\n{\n    return (int)_pm_min_i64(1, 2);\n}\n"
+    texts = (large_text("fftw", USUAL["float64"]), lanes)
+    callers = [_calling(k, ("_pm_fftw_large", "_pm_lanes", "_pm_min_i64")[k % 3]) for k in range(60)]
+    first, second = units.split(File("stages", frozenset(needs), (), tuple(callers), texts=texts))
+    assert first.texts == texts
+    assert second.texts == (lanes,)
+    called = frozenset[str]().union(*map(called_by, second.functions))
+    assert called == {"_pm_lanes", "_pm_min_i64"}
 
 
 @pytest.mark.parametrize("kind", ["rows", "product", "first_smallest", "recursive_filter", "transform"])

@@ -7,7 +7,8 @@ rows to come (`polymat.codegen.loops.prefetch`) are spread over the loop, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -27,6 +28,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
+    expressions,
 )
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.othernames import substituted
@@ -39,6 +41,7 @@ from polymat.dataclass import dataclass
 REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that
 LINE = "_pm_line"  # where the first line of memory of a row begins
 NOW, NEXT = "_pm_now", "_pm_next"  # with a number: a vector of a row, and the one behind it
+READ = "_pm_read"  # with a number: a vector that is read several times
 Store: TypeAlias = Callable[[CExpr, CExpr], CExpr]  # writes a vector to where an element begins
 
 
@@ -108,7 +111,8 @@ class _ShiftedRows:
             return None
         point = point if self.shifting else replace(point, streams=())
         asked = [statement for request in requests for statement in _body(request)]
-        return where_long(loop, span, self.types.lanes_text, point.vectors(asked))
+        short = replace(loop, body=point.numbers())
+        return where_long(short, span, self.types.lanes_text, point.vectors(asked))
 
 
 def requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
@@ -188,6 +192,11 @@ class RowPoint:
         values = (each.value for each in self.body if isinstance(each, Assign))
         return self.in_place and not all(isinstance(value, Subscript) for value in values)
 
+    def numbers(self) -> tuple[Stmt, ...]:
+        """One number after the other."""
+        every, declared = self._named(self.types.ctype, {})
+        return (*declared, *substituted(self.body, every))
+
     def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """Vectors with another one behind them, then those that are left; for rows of one at least."""
         last = self._rest if self.in_place else self.types.store
@@ -261,11 +270,25 @@ class RowPoint:
                 found[read.expr] = self.types.behind(now, following, shift)
         return found
 
+    def _named(self, kind: str, reads: Mapping[CExpr, CExpr]) -> tuple[dict[CExpr, CExpr], list[Stmt]]:
+        """What stands for reads, with names of what is read several times, and what declares these.
+
+        Nothing has a name where an element may be written in between.
+        """
+        every, declared = dict(reads), list[Stmt]()
+        values = [Evaluate(e.value) for e in self.body if isinstance(e, Declare | Assign) and e.value]
+        often = Counter(each for each in expressions(values) if isinstance(each, Subscript))
+        for element, count in often.items():
+            if count > 1 and not self.in_place:
+                name = f"{READ}{len(declared)}"
+                declared.append(Declare(f"const {kind}", name, every.get(element, element)))
+                every[element] = Id(name)
+        return every, declared
+
     def _at(self, reads: dict[CExpr, CExpr], store: Store) -> tuple[Stmt, ...]:
         """The statements on vectors; other reads than the given ones are loaded."""
-        made: list[Stmt] = []
-        every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in elements_of(self.body)}
-        every |= reads
+        loads: dict[CExpr, CExpr] = {e: self.types.load(e) for e in elements_of(self.body)}
+        every, made = self._named(self.types.vector, loads | reads)
         for statement in self.body:
             if isinstance(statement, Declare):
                 kind = self.types.vector if is_vector(statement.value, self.body) else self.types.ctype

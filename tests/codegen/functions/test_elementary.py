@@ -258,6 +258,20 @@ def test_libm(name: str, suffix: str, seed: int) -> None:
     )
 
 
+def assembly(functions: str, ctype: str, value: str, folder: Path) -> str:
+    """The machine code of out[i] = value, of elements of a and b, for vectors of 256 bits, as text."""
+    source, out = folder / "loop.c", folder / "loop.s"
+    source.write_text(
+        functions
+        + f"void f(const {ctype} *a, const {ctype} *b, {ctype} *out, ptrdiff_t n)\n{{\n#pragma omp simd\n"
+        + f"    for (ptrdiff_t i = 0; i < n; i++)\n        out[i] = {value};\n}}\n"
+    )
+    compiler = find_compiler()
+    command = [compiler.path, *flags_for(compiler), "-march=x86-64-v3", "-O3", "-S", str(source)]
+    subprocess.run([*command, "-o", str(out)], check=True, capture_output=True)
+    return out.read_text()
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names of registers of x86")
 @pytest.mark.parametrize("suffix", TYPES)
 def test_loops_with_several_are_vectors(suffix: str, tmp_path: Path) -> None:
@@ -266,18 +280,22 @@ def test_loops_with_several_are_vectors(suffix: str, tmp_path: Path) -> None:
     ctype = TYPES[suffix][0]
     calls = [f"_pm_{name}_{suffix}({'a[i], b[i]' if name in BINARY else 'a[i]'})" for name in names]
     whole = " + ".join([*calls, *(call.replace("a[i]", "b[i]") for call in calls)])
-    source, out = tmp_path / "several.c", tmp_path / "several.s"
-    source.write_text(
-        prelude(frozenset(Helper(name, suffix) for name in names))
-        + f"void f(const {ctype} *a, const {ctype} *b, {ctype} *out, ptrdiff_t n)\n{{\n#pragma omp simd\n"
-        + f"    for (ptrdiff_t i = 0; i < n; i++)\n        out[i] = {whole};\n}}\n"
-    )
-    compiler = find_compiler()
-    command = [compiler.path, *flags_for(compiler), "-march=x86-64-v3", "-O3", "-S", str(source)]
-    subprocess.run([*command, "-o", str(out)], check=True, capture_output=True)
-    text = out.read_text()
+    text = assembly(prelude(frozenset(Helper(name, suffix) for name in names)), ctype, whole, tmp_path)
     assert not re.search(rf"(call|jmp)\s+\S*_pm_({'|'.join(names)})_", text)
     assert "%ymm" in text
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names of registers of x86")
+@pytest.mark.parametrize("name", ["atan", "asin", "acos"])
+@pytest.mark.parametrize("suffix", TYPES)
+def test_angles_are_computed_once(name: str, suffix: str, tmp_path: Path) -> None:
+    """Of the smaller coordinate or of the difference, not of both: a vector takes one division."""
+    call, ctype = f"_pm_{name}_{suffix}(a[i])", TYPES[suffix][0]
+    text = assembly(prelude(frozenset({Helper(name, suffix)})), ctype, call, tmp_path)
+    kind = "s" if suffix == "f32" else "d"
+    stores = re.findall(rf"vmov[au]p{kind}\s+%ymm\d+, ?-?\d*\((?!%rsp|%rbp)", text)
+    divisions = re.findall(rf"vdivp{kind}\s.*%ymm", text)
+    assert 0 < len(divisions) <= len(stores)
 
 
 @pytest.mark.parametrize("dtype", [pm.Complex, pm.ComplexFloat])

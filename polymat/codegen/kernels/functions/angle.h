@@ -23,10 +23,12 @@
 #include "functions/bits.h"
 
 /* By l and h; middle: whether l / h is more than tan(pi / 8); turned: whether l is x; behind: whether x is
-   negative. */
+   negative.  What is added to l and h is masked: of a choice between sums gcc computes all that follows twice. */
 static inline __attribute__((always_inline)) T NAME(angle)(T low, T high, int middle, int turned, int behind)
 {
-    const T t = (middle ? low - high : low) / (middle ? low + high : high);
+    const U chosen = -(U)middle;
+    const T over = low - NAME(of_bits)(NAME(bits)(high) & chosen);
+    const T t = over / (high + NAME(of_bits)(NAME(bits)(low) & chosen));
     const T z = t * t, w = z * z;
     const T r = BUILTIN(fma)(t * z, ARC, t), m = middle ? 1 : 0, n = turned ? 2 - m : m,
             q = behind ? 4 - n : n;

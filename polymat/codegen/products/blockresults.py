@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polymat.codegen.memory.storage import LINE_BYTES
 from polymat.codegen.products.blockends import ends_of_block
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.registerblock import statements
@@ -30,8 +31,13 @@ def requested(shape: Shape, rows: int, vectors: int) -> str:
 
 
 def lines_requested(shape: Shape, rows: int, vectors: int, array: str, use: str = "") -> str:
-    """Prefetching a block's part of `c` or `from`."""
-    places = [(row, v * shape.lanes) for row in range(rows) for v in range(vectors)]
+    """Prefetching a block's part of `c` or `from`: lines, and the one that its last element lies in.
+
+    Arrays of NumPy begin within a line, so that rows of a block end in the line behind.
+    """
+    width, line = vectors * shape.lanes, LINE_BYTES * shape.lanes // shape.vector_bytes
+    columns = sorted({*range(0, width, line), width - 1})
+    places = [(row, at) for row in range(rows) for at in columns]
     return statements(
         (f"__builtin_prefetch({array} + {row} * {array}_row + {at}{use});" for row, at in places), 4
     )

@@ -38,14 +38,19 @@ ALIKE = ("machine", "compiler", "polymat", "rounds", "peers")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The cases of a run, in order, by section and number of threads."""
+    """The cases of a run, in order, by section and number of threads; how often each is measured."""
 
     parts: tuple[tuple[Section, int, tuple[Key, ...]], ...]
+    visits: int = 1
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """All of them."""
         return tuple(key for *_, keys in self.parts for key in keys)
+
+    def left(self, record: Record) -> int:
+        """How many visits of cases a record has not."""
+        return sum(max(0, self.visits - record.visits(key)) for key in self.keys)
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -71,7 +76,7 @@ def _bench(asked: argparse.Namespace) -> int:
         selection = select(
             asked.names, dataset=asked.dataset, peers=installed_here(selection.sections), quick=True
         )
-    plan = plan_of(selection, _threads(asked, machine))
+    plan = plan_of(selection, _threads(asked, machine), asked.visits)
     path = Path(asked.output or f"polymat-bench{'-quick' * asked.quick}.json")
     record = begun(path, _begin(machine, asked, plan), plan, again=asked.again)
     print(header(machine), flush=True)
@@ -96,7 +101,7 @@ def _begin(machine: Machine, asked: argparse.Namespace, plan: Plan) -> Record:
     return Record(conditions, roofs=roofs(machine, dict.fromkeys(count for _, count, _ in plan.parts)))
 
 
-def plan_of(selection: Selection, threads: Sequence[int]) -> Plan:
+def plan_of(selection: Selection, threads: Sequence[int], visits: int = 1) -> Plan:
     """The cases of a selection on those numbers of threads that a section is for."""
     progress("listing cases\n")
     parts = []
@@ -105,7 +110,7 @@ def plan_of(selection: Selection, threads: Sequence[int]) -> Plan:
         # A section for one thread alone stays so; others take whatever is asked for.
         counts = threads if len(section.threads) > 1 else [count for count in threads if count == 1]
         parts += [(section, count, tuple((section.name, name, count) for name in names)) for count in counts]
-    return Plan(tuple(part for part in parts if part[2]))
+    return Plan(tuple(part for part in parts if part[2]), visits)
 
 
 def begun(path: Path, empty: Record, plan: Plan, *, again: bool) -> Record:
@@ -121,7 +126,7 @@ def begun(path: Path, empty: Record, plan: Plan, *, again: bool) -> Record:
                 "--output names another file"
             )
     there = sum(found.entry(key) is not None for key in plan.keys)
-    if there == len(plan.keys):
+    if not plan.left(found):
         raise CompleteError(f"{path} has all {there} cases: --again measures them anew, --output elsewhere")
     progress(f"going on with {path}: {there} of {len(plan.keys)} cases are there\n")
     asked = {"cases": empty.about["cases"]} if "cases" in empty.about else {}
@@ -143,22 +148,22 @@ def finish(
     until: float = math.inf,
 ) -> Record:
     """Measure what is not there yet, and keep it after every case; begin none after a time."""
-    left = [key for key in plan.keys if record.entry(key) is None]
-    clock = Clock(len(left))
-    for section, threads, keys in plan.parts:
-        if all(record.entry(key) is not None for key in keys) or time.monotonic() >= until:
-            continue
-        with Crew(selection.crew(section, threads)) as crew:
-            for case in selection.cases(section):
-                key = section.name, case.name, threads
-                if record.entry(key) is None and time.monotonic() < until:
-                    progress(f"{clock.text} {section.name}: {case.name}, {counted(threads, 'thread')} ")
-                    row = run_case(case, crew, threads, _seconds(selection), section.patience)
-                    record = record.with_entry(section, Entry.of(section.name, row, machine))
-                    keep_record(path, record)
-                    clock.tick()
-    if missing := sum(record.entry(key) is None for key in plan.keys):
-        progress(f"{missing} of {len(plan.keys)} cases are left for another run\n")
+    clock = Clock(plan.left(record))
+    for visit in range(plan.visits):
+        for section, threads, keys in plan.parts:
+            if all(record.visits(key) > visit for key in keys) or time.monotonic() >= until:
+                continue
+            with Crew(selection.crew(section, threads)) as crew:
+                for case in selection.cases(section):
+                    key = section.name, case.name, threads
+                    if record.visits(key) <= visit and time.monotonic() < until:
+                        progress(f"{clock.text} {section.name}: {case.name}, {counted(threads, 'thread')} ")
+                        row = run_case(case, crew, threads, _seconds(selection), section.patience)
+                        record = record.with_entry(section, Entry.of(section.name, row, machine))
+                        keep_record(path, record)
+                        clock.tick()
+    if missing := plan.left(record):
+        progress(f"{missing} of {plan.visits * len(plan.keys)} cases are left for another run\n")
     return record
 
 

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from multiprocessing import Pipe
 from pathlib import Path
 from types import TracebackType
@@ -56,15 +57,30 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds per call of one peer, one number per round."""
+    """Seconds per call of one peer, one number per round.
+
+    counts: how many of the rounds each visit had, in processes of its own; of one visit alone ().
+    """
 
     peer: str
     rounds: tuple[float, ...]
+    counts: tuple[int, ...] = ()
 
     @property
     def seconds(self) -> float:
         """The median round."""
         return statistics.median(self.rounds)
+
+    @property
+    def visits(self) -> tuple[float, ...]:
+        """The median round of each visit."""
+        ends = (*accumulate(self.counts or (len(self.rounds),), initial=0),)
+        return tuple(statistics.median(self.rounds[begin:end]) for begin, end in pairwise(ends))
+
+    def with_visit(self, later: Timing) -> Timing:
+        """These rounds and those of a later visit."""
+        counts = (*(self.counts or (len(self.rounds),)), len(later.rounds))
+        return Timing(self.peer, (*self.rounds, *later.rounds), counts)
 
 
 class PeerError(RuntimeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.cases import Case, Judge
@@ -35,6 +35,7 @@ class Row:
 
     timings: by peer; notes: why a peer has no timing, or what it has to say.  predicted: seconds, by peer.
     least: seconds that the machine allows, and what limits them; see `report.least_seconds`.
+    visits: how many times all peers were started anew for it, at other times.
     """
 
     case: str
@@ -50,6 +51,15 @@ class Row:
     stream: Stream = "read"
     predicted: Mapping[str, float] = field(default_factory=dict)
     least: tuple[float, str] | None = None
+    visits: int = 1
+
+    def with_visit(self, later: Row) -> Row:
+        """This row and the rounds of a later visit; a peer that had none in one of them has no timing."""
+        both = [name for name in self.timings if name in later.timings]
+        timings = {name: self.timings[name].with_visit(later.timings[name]) for name in both}
+        wrong = tuple(dict.fromkeys((*self.wrong, *later.wrong)))
+        notes = {**self.notes, **later.notes}
+        return replace(self, timings=timings, notes=notes, wrong=wrong, visits=self.visits + later.visits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,19 @@ class Record:
         return named[1] if named else "unknown"
 
     def with_entry(self, section: Section, entry: Entry) -> Record:
-        """This one with a row more."""
+        """This one with a row more, or with another visit of a row that is there."""
         headings = {**self.headings, section.name: Heading.of(section)}
-        return replace(self, headings=headings, entries=(*self.entries, entry))
+        earlier = self.entry(entry.key)
+        if earlier is None:
+            return replace(self, headings=headings, entries=(*self.entries, entry))
+        both = replace(earlier, row=earlier.row.with_visit(entry.row))
+        entries = tuple(both if each is earlier else each for each in self.entries)
+        return replace(self, headings=headings, entries=entries)
+
+    def visits(self, key: Key) -> int:
+        """How many times a case was measured, each time in processes of its own."""
+        found = self.entry(key)
+        return 0 if found is None else found.row.visits
 
     def entry(self, key: Key) -> Entry | None:
         """The row of a case, or None."""
@@ -215,6 +225,9 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         found["predicted"] = {peer: _short(seconds) for peer, seconds in row.predicted.items()}
     if row.least is not None:
         found["least"] = [_short(row.least[0]), row.least[1]]
+    if row.visits > 1:
+        found["visits"] = row.visits
+        found["counts"] = {peer: timing.counts for peer, timing in row.timings.items()}
     if row.notes:
         found["notes"] = dict(row.notes)
     if row.wrong:
@@ -223,7 +236,7 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
 
 
 def _entry(found: Mapping[str, Any]) -> Entry:
-    least = found.get("least")
+    least, counts = found.get("least"), found.get("counts", {})
     row = Row(
         found["case"],
         found["group"],
@@ -232,12 +245,16 @@ def _entry(found: Mapping[str, Any]) -> Entry:
         found["bytes"],
         found["compute_bound"],
         found["element_bytes"],
-        {peer: Timing(peer, tuple(rounds)) for peer, rounds in found["rounds"].items()},
+        {
+            peer: Timing(peer, tuple(rounds), tuple(counts.get(peer, ())))
+            for peer, rounds in found["rounds"].items()
+        },
         found.get("notes", {}),
         tuple(found.get("wrong", ())),
         found["stream"],
         found.get("predicted", {}),
         None if least is None else (least[0], least[1]),
+        found.get("visits", 1),
     )
     return Entry(found["section"], row)
 

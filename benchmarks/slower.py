@@ -3,14 +3,16 @@
 Runs are of different hours, and a shared machine may have been quicker in one of them.  So a case counts as
 slower only when it takes longer, and the median and the least of its rounds say so when they are measured by
 what the peers of that case took in the same rounds: by more than medians of so many rounds differ, and by
-more than programs differ between the runs that are the same in both, those of the peers.
+more than programs differ between the runs that are the same in both, those of the peers.  Where runs visited
+a case more than once (`bench --visits 2`), each visit of the second run has to say so beside each of the
+first: what another process or another minute does alone is then no change.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.harness import Timing
@@ -22,7 +24,8 @@ from polymat.errors import counted
 LEAST_CHANGE = 1.1  # times as long: what is less is not told
 SPREADS = 2.0  # of the medians of both runs, that a change has to exceed
 FEWEST_ROUNDS, FEWEST_PROGRAMS = 3, 5
-SCALE = 2.5 * 1.4826  # of the median distance from the median: 99 of 100 of a normal distribution
+WRONGLY = 0.05  # the chance that anything is named where nothing has changed
+DEVIATION = 1.4826  # of a normal distribution, by its median distance from the median
 TOO_NOISY = 1.25  # where unchanged programs differ by more, runs are not fit to be compared
 Timings = Mapping[str, Timing]
 Both = tuple[Timing, Timing]
@@ -91,7 +94,9 @@ def scatter_between(before: Record, after: Record) -> float:
         peers += _peers(heading, earlier.row.timings, entry.row.timings)
         found = [_both(earlier.row.timings, entry.row.timings, subject) for subject in heading.rivals]
         own += [both for both in found if both is not None]
-    return math.exp(SCALE * _distance(peers if len(peers) >= FEWEST_PROGRAMS else own))
+    # The more timings there are, the further the furthest of them that has not changed is.
+    scale = DEVIATION * statistics.NormalDist().inv_cdf(1.0 - WRONGLY / max(1, len(own)))
+    return math.exp(scale * _distance(peers if len(peers) >= FEWEST_PROGRAMS else own))
 
 
 def _distance(many: Sequence[Both]) -> float:
@@ -132,10 +137,9 @@ def _peers(heading: Heading, before: Timings, after: Timings) -> Iterator[Both]:
 
 def _change(key: Key, subject: str, both: Both, peers: Sequence[Both], between: float) -> Change:
     before, after = both
-    drifts = [now.seconds / was.seconds for was, now in peers]
-    drift = statistics.median(drifts) if drifts else 1.0
+    drift = _drift((was.seconds, now.seconds) for was, now in peers)
     times = after.seconds / before.seconds
-    figures = times / drift, min(after.rounds) / min(before.rounds) / drift
+    figures = [times / drift, min(after.rounds) / min(before.rounds) / drift, *_by_visits(both, peers)]
     spreads = [spread(before), spread(after)]
     # The peers' own noise is that of the quietest one: their median hardly follows the others.
     spreads += [min(math.hypot(spread(was), spread(now)) for was, now in peers)] if peers else []
@@ -143,6 +147,21 @@ def _change(key: Key, subject: str, both: Both, peers: Sequence[Both], between: 
     return Change(
         key, subject, before.seconds, after.seconds, times, min(figures), max(figures), noise, drift
     )
+
+
+def _drift(seconds: Iterable[tuple[float, float]]) -> float:
+    """How many times as long programs take now that took some time before; 1 without any."""
+    found = [now / was for was, now in seconds]
+    return statistics.median(found) if found else 1.0
+
+
+def _by_visits(both: Both, peers: Sequence[Both]) -> Iterator[float]:
+    """How many times as long it takes, from each visit of the run before to each of the one after."""
+    before, after = both
+    for then, was in enumerate(before.visits):
+        for now, seconds in enumerate(after.visits):
+            theirs = ((old.visits[then], new.visits[now]) for old, new in peers)
+            yield seconds / was / _drift(theirs)
 
 
 def compare_lines(before: Record, after: Record) -> tuple[list[str], int]:

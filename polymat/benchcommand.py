@@ -28,6 +28,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     command.add_argument("--quick", action="store_true", help="fewer cases and rounds, in some minutes")
     command.add_argument(
+        "--visits",
+        type=int,
+        default=1,
+        metavar="N",
+        help="measure all cases so many times, one after the other, in new processes (default: 1): "
+        "--compare then tells a change from what another hour or another process does",
+    )
+    command.add_argument(
         "--minutes", type=float, help="begin no case after these; the same command goes on later"
     )
     command.add_argument("--output", metavar="FILE", help="where it is kept (default: polymat-bench.json)")
@@ -41,6 +49,8 @@ def run_bench(asked: argparse.Namespace) -> int:
     """Check the arguments and hand them to the benchmarks; the exit status."""
     if asked.threads and not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", asked.threads):
         raise UsageError(f"--threads has {asked.threads!r}", hint='counts separated by commas, "1,2" say')
+    if asked.visits < 1:
+        raise UsageError(f"--visits has {asked.visits}", hint="1 or more; 2 or 3 where runs are compared")
     if asked.compare and asked.names:
         raise UsageError(f"--compare takes two files, and no names: {' '.join(asked.names)}")
     if not (SOURCES / "benchmarks" / "bench.py").exists():

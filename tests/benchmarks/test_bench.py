@@ -63,6 +63,27 @@ def test_a_run_is_killed_and_goes_on(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "4 timings of 2 cases in both runs: 0 slower, 0 quicker" in capfd.readouterr().out
 
 
+def test_another_visit_is_another_process_and_adds_its_rounds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "kept.json"
+    assert run(path) == 0
+    (before,) = read_record(path).entries
+    assert run(path, "--visits", "2") == 0
+    assert f"going on with {path}: 1 of 1 cases are there" in capfd.readouterr().err
+    record = read_record(path)
+    (after,) = record.entries
+    assert (before.row.visits, after.row.visits) == (1, 2)
+    first, both = before.row.timings["polymat"], after.row.timings["polymat"]
+    assert both.rounds[: len(first.rounds)] == first.rounds
+    assert both.counts == (len(first.rounds), len(both.rounds) - len(first.rounds))
+    assert both.visits[0] == first.seconds
+    write_record(tmp_path / "again.json", record)
+    assert read_record(tmp_path / "again.json") == record
+    assert run(path, "--visits", "2") == 2
+    assert main(["bench", "--compare", str(path), str(path)]) == 0
+
+
 def test_no_case_begins_after_some_minutes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kept.json"
     assert run(path, "--minutes", "0") == 0
@@ -148,6 +169,7 @@ def test_first_words_are_programs() -> None:
         (["gemm", "--compare", "a", "b"], "--compare takes two files, and no names: gemm"),
         (["--compare", "no.json", "no.json"], "cannot read no.json: No such file or directory"),
         (["nope"], "nothing is called 'nope'"),
+        (["--visits", "0"], "--visits has 0"),
     ],
 )
 def test_wrong_usage(asked: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,12 +38,12 @@ def compile_files(
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
     shared = [directory / f"shared{number}.o" for number in range(len(files.shared))]
     jobs: list[Callable[[], None]] = [
-        partial(_write_image, text, path, compiler, shared_flags)
-        for text, path in zip(files.shared, shared, strict=True)
-    ]
-    jobs[-1:-1] = [
         partial(compile_object, text, path, compiler, flags)
         for text, path in zip(files.own, own, strict=True)
+    ]
+    jobs += [
+        partial(_write_image, text, path, compiler, shared_flags)
+        for text, path in zip(files.shared, shared, strict=True)
     ]
     try:
         _run_all(jobs)
@@ -55,7 +55,8 @@ def compile_files(
 def _run_all(jobs: Sequence[Callable[[], None]]) -> None:
     """Run them in order, as many at the same time as there are processors, or one where threads are refused.
 
-    The quickest comes last: of four on two processors, a long one would be left alone in the end.
+    The longest come first and the quickest last: of four on two processors, a long one would be left alone in
+    the end.
     """
     together = Together()
     pool = ThreadPoolExecutor(min(len(jobs), usable_cpus()), initializer=together.join)

@@ -15,6 +15,7 @@ from polymat.dataclass import dataclass
 from polymat.decide.changes import carried_out
 from polymat.decide.chosen import UnfitError
 from polymat.errors import LangError, OptionError, PolymatError, ToolchainError, unexpected
+from polymat.fewcollections import collected_seldom
 from polymat.graph.build import reachable
 from polymat.graph.pipeline import Pipeline
 from polymat.interpreted import Interpreted
@@ -83,7 +84,8 @@ def request_of(compiled: Compiled[Any, Any]) -> Request | None:
 
 def compiled(request: Request) -> Compiled[Any, Report]:
     """The callable of a request; no definition that it was compiled from can be changed any more."""
-    found = _compiled(request)
+    with collected_seldom():
+        found = _compiled(request)
     for function in reachable(request.outputs)[0]:
         function.keep_definition()
     return found

@@ -89,7 +89,16 @@ class FilterPlanner:
         samples = results * axis.step / axis.up
         dtype = found.product.dtype
         return filter_seconds(
-            self.machine, dtype, self.threads, taps=taps, results=results, samples=samples, rows=rows
+            self.machine,
+            dtype,
+            self.threads,
+            taps=taps,
+            results=results,
+            samples=samples,
+            rows=rows,
+            step=axis.step,
+            up=axis.up,
+            plain=found.scale is None and not found.start,
         )
 
     def _length(self, product: Product, dim: str) -> float:

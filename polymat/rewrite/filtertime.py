@@ -93,7 +93,9 @@ class FilterTimes:
     def _direct(self, task: Task) -> FilterWay:
         """Each filter for itself, whose samples are as many as its results with those that are not kept."""
         length = self.at(task.length)
-        each = partial(filter_seconds, self.machine, task.dtype, self._threads, samples=length)
+        each = partial(
+            filter_seconds, self.machine, task.dtype, self._threads, samples=length, step=task.step
+        )
         seconds = (each(taps=self.at(count), results=length / task.step) for count in task.taps)
         return FilterWay("direct", sum(seconds), Affine())
 

@@ -6,6 +6,9 @@ from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 
 MOST_KINDS = 64  # of results that take their taps from different phases: the factor of an interpolation
+NEAR_BYTES = 32  # of vectors of neighbouring results, at most
+NEAR_CHUNK = 512  # of them that are computed together, of each kind
+MANY = 12  # vectors of taps that outweigh moving a sample, or a result, by itself
 RUN = 128  # positions of a run at most: a block of doubles in vectors of eight takes 8 kB, of 32 in a cache
 
 
@@ -42,6 +45,14 @@ def register_lanes(machine: Machine, element_bytes: int) -> int:
     as long on a Zen 3, which has registers of four, and recursive ones 12 times.
     """
     return max(2, machine.lanes(element_bytes))
+
+
+def are_neighbours(machine: Machine, element_bytes: int, taps: float, step: int, up: int) -> bool:
+    """Whether vectors are of neighbouring results, and no runs are transposed, as `filter.h` decides."""
+    width = register_lanes(machine, element_bytes)
+    many, is_near = MANY * width, width * element_bytes <= NEAR_BYTES
+    is_plain = step == 1 or (step == 2 and width <= 4) or taps >= many * step
+    return is_near and is_plain and (up <= 2 or taps >= many * up)
 
 
 def square_side(width: int) -> int:

@@ -13,6 +13,7 @@
    takes SHORT_BLOCK=NAME(filter_block)  that of LEAST, where ROWS is more
    takes WIDTH=4|8                       lanes of a vector
    takes NEAR=0|1                        whether there are blocks of neighbouring results
+   takes MANY=12                         vectors of taps that outweigh moving a sample by itself
 */
 #pragma once
 
@@ -38,10 +39,10 @@ static inline ptrdiff_t NAME(filter_depth)(ptrdiff_t run, ptrdiff_t span, ptrdif
 
 /* Whether the results of a vector are neighbours.  Samples are then taken apart and results put together by
    loops of the compiler: where one of two is kept, it shuffles four elements better than eight, and by other
-   factors it moves them one by one, which many taps outweigh. */
+   factors it moves them one by one, which many taps outweigh.  (`are_neighbours` in Python says so, too.) */
 static inline int NAME(filter_is_near)(ptrdiff_t count, ptrdiff_t up, ptrdiff_t down)
 {
-    const ptrdiff_t many = 12 * WIDTH;
+    const ptrdiff_t many = MANY * WIDTH;
     const int is_plain = down == 1 || (down == 2 && WIDTH <= 4) || count >= many * down;
     return NEAR && is_plain && (up <= 2 || count >= many * up);
 }

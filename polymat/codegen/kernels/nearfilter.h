@@ -9,6 +9,7 @@
    takes LEAST=8                      results of the block that computes what is left
    takes NEAR_BLOCK=NAME(near_block)       the block of NEAR_ROWS vectors
    takes NEAR_FEW=NAME(near_block)   that of LEAST results
+   takes CHUNK=512                    results of a kind that are computed together
 */
 #pragma once
 
@@ -17,7 +18,7 @@
 #include "nearblock.h"
 
 /* Results of a kind that are computed together, of which the first-level cache has all; the last ones. */
-enum { NAME(near_chunk) = 512, NAME(near_room) = NAME(near_chunk) + LEAST };
+enum { NAME(near_chunk) = CHUNK, NAME(near_room) = NAME(near_chunk) + LEAST };
 
 /* Samples of a phase that a chunk of results needs. */
 static inline ptrdiff_t NAME(near_depth)(ptrdiff_t span, ptrdiff_t down)

@@ -30,10 +30,9 @@ from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.c.needs import Need
 from polymat.dataclass import dataclass
-from polymat.tilesize.filterblock import MOST_KINDS, square_side
+from polymat.tilesize.filterblock import MANY, MOST_KINDS, NEAR_BYTES, NEAR_CHUNK, square_side
 
 LEAST = 8  # results of a row: a register block and its transposition need as many
-NEAR_BYTES = 32  # of vectors of neighbouring results, at most
 NEAR_ROWS, NEAR_TAPS = 8, 4  # vectors of results, and taps a step: with a vector of samples 13 registers
 
 
@@ -71,7 +70,7 @@ def filter_text(shape: FilterShape) -> str:
     names = {"BLOCK": _block_name(shape, rows[0]), "SHORT_BLOCK": _block_name(shape, rows[-1])}
     side = square_side(shape.width)
     sizes = {"LANES": lanes, "SIDE": side, "ROWS": shape.rows, "LEAST": LEAST, "MOST_KINDS": MOST_KINDS}
-    near = {"NEAR": int(shape.is_near), "WIDTH": shape.width}
+    near = {"NEAR": int(shape.is_near), "WIDTH": shape.width, "MANY": MANY}
     return "\n".join(
         [
             kernel_text("shuffles"),
@@ -92,7 +91,7 @@ def _near_texts(shape: FilterShape) -> list[str]:
         return []
     s, few = shape.suffix, max(1, LEAST // shape.width)
     block, short = f"_pm_near_block_{s}", f"_pm_near_few_{s}"
-    sizes = {"WIDTH": shape.width, "NEAR_ROWS": NEAR_ROWS, "LEAST": LEAST}
+    sizes = {"WIDTH": shape.width, "NEAR_ROWS": NEAR_ROWS, "LEAST": LEAST, "CHUNK": NEAR_CHUNK}
     return [
         kernel_text("nearvectors", s, WIDTH=shape.width),
         _near_block(shape, block, NEAR_ROWS),

@@ -39,15 +39,15 @@ LEAST_TURNS, MOST_CALLS = 2, 200  # of a profile; of a turn
 class Clocked:
     """A compiled schedule, or those of all sections, and what its clock shows.
 
-    source: the C text.  groups: the numbers, from 0, of those that every call computes; sections, where it
-    runs in these, are groups here.
-    ends: when each ended in the latest call, at its number and one; at 0 when the first began.
+    source: the C text.  groups: of those that every call computes, by their numbers from 0, what these are on
+    the clock; sections, where it runs in these, are groups here.
+    ends: when each ended in the latest call, at its number on the clock and one; at 0 when the first began.
     reading: the seconds that reading the clock adds to each.  least: seconds of each without that, so far.
     """
 
     compiled: Compiled
     source: str
-    groups: tuple[int, ...]
+    groups: Mapping[int, int]
     ends: Any
     reading: float = 0.0
     least: dict[int, float] = field(default_factory=dict)
@@ -69,8 +69,8 @@ class Clocked:
         for _ in range(calls):
             self.compiled(**arguments, out=given)
             begin = self.ends[0]
-            for group in self.groups:
-                end = self.ends[group + 1]
+            for group, number in self.groups.items():
+                end = self.ends[number + 1]
                 total[group] += end - begin
                 begin = end
         for group, seconds in total.items():
@@ -79,21 +79,28 @@ class Clocked:
 
 
 def clocked(schedule: Schedule, job: Job) -> Clocked:
-    """Compile a schedule with a clock; of products in several orders the first."""
+    """Compile a schedule with a clock; of products in several orders the first.
+
+    An output that something else is computed in is a group of the schedule, and none on the clock.
+    """
     folded = PASSES[position("folds")].apply(schedule, job)
-    computed = (k for k, plan in enumerate(schedule.plans) if schedule.kept.isdisjoint(plan.group.stages))
-    return _clocked(folded, job, len(schedule.plans), tuple(computed))
+    numbers = {plan.group.stages: number for number, plan in enumerate(folded.plans)}
+    computed = {
+        k: numbers[plan.group.stages]
+        for k, plan in enumerate(schedule.plans)
+        if plan.group.stages in numbers and schedule.kept.isdisjoint(plan.group.stages)
+    }
+    return _clocked(folded, job, computed)
 
 
 def clocked_sections(stepwise: Stepwise[Schedule], job: Job) -> Clocked:
     """Compile what runs in sections, as it is when it becomes code, with a clock between them."""
-    return _clocked(stepwise, job, len(stepwise.sections), tuple(range(len(stepwise.sections))))
+    return _clocked(stepwise, job, {k: k for k in range(len(stepwise.sections))})
 
 
-def _clocked(
-    level: Schedule | Stepwise[Schedule], job: Job, count: int, computed: tuple[int, ...]
-) -> Clocked:
-    """A program of that many groups or sections."""
+def _clocked(level: Schedule | Stepwise[Schedule], job: Job, computed: Mapping[int, int]) -> Clocked:
+    """A program of groups or sections, of which every call computes some."""
+    count = len(level.sections) if isinstance(level, Stepwise) else len(level.plans)
     if count > MOST_GROUPS:
         raise PolymatError(f"{job.request.name} has {count} groups, too many for its clock")
     program = lower_schedule(level, job, clocked=True)

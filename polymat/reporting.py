@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from polymat.codegen.explain import make_report
 from polymat.codegen.explainsteps import make_stepwise_report
@@ -26,6 +26,8 @@ from polymat.request import Request
 from polymat.runtime.logs import log_schedule
 from polymat.steps import Job, Level
 
+T = TypeVar("T")
+
 
 def told(scheduled: Level, last: Level) -> Level:
     """Plans as a report tells of them: with where states lie and how steps follow each other."""
@@ -33,9 +35,17 @@ def told(scheduled: Level, last: Level) -> Level:
         pairs = zip(scheduled.sections, last.sections, strict=True)
         told_anew = (SkewedSteps, PointSteps)
         return last.with_levels(
-            [new.level if isinstance(new.together, told_anew) else old.level for old, new in pairs]
+            [
+                new.level if isinstance(new.together, told_anew) else _told_of(old.level, new.level)
+                for old, new in pairs
+            ]
         )
-    return scheduled
+    return _told_of(scheduled, last)
+
+
+def _told_of(scheduled: T, last: Level) -> T | Schedule:
+    """The schedule as it was decided, or without the outputs that something else is computed in."""
+    return last if isinstance(last, Schedule) and last.in_outputs else scheduled
 
 
 def reporter(

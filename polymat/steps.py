@@ -226,9 +226,9 @@ def plan(grouping: Grouping, job: Job) -> Schedule:
     return job.decider(grouping.pipeline).schedule(grouping, waiting or ())
 
 
-def fold(schedule: Schedule, _: Job) -> Schedule:
+def fold(schedule: Schedule, job: Job) -> Schedule:
     """The schedule with places for those elements of recurrences alone that are needed at a time."""
-    return fold_storage(schedule)
+    return fold_storage(schedule, job.request.options.schemes)
 
 
 def see_effects(schedule: Any, request: Request) -> None:

@@ -13,6 +13,7 @@ import polymat as pm
 from polymat import PolymatError
 from polymat.codegen.profile import seconds_text
 from polymat.codegen.report import Report
+from tests.decide import eliminations
 
 N = pm.Parameter(pm.Int, "N")
 A, B = (pm.Matrix(pm.Double, name, [N, N]) for name in "AB")
@@ -97,3 +98,11 @@ def test_of_what_runs_in_sections_each_section_is_measured_with_its_steps() -> N
     assert f"; measured: {seconds_text(more.seconds)}" in page
     assert "T = 50 (as given)" in page
     assert f"measured: {more}" in str(compiled.explain())
+
+
+def test_an_output_that_something_is_computed_in_is_no_group_of_a_profile() -> None:
+    compiled = pm.compile(eliminations.unscaled_lu())
+    assert [group.stages for group in compiled.explain().groups] == [("W",)]
+    found = compiled.profile(eliminations.arguments(50, 50, "float64")["square"])
+    assert [group.stages for group in found.groups] == [("W",)]
+    assert found.groups[0].seconds > 0

@@ -184,9 +184,9 @@ def _group(schedule: Schedule, stages: StageWriter, number: int, *, checks: bool
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
     pipeline = schedule.grouping.pipeline
     stage = pipeline.stage(plan.group.stages[-1])
-    slices, done = pipeline.waiting, stage.name in schedule.in_outputs.values()
+    slices = pipeline.waiting
     if slices is None or slices.place(stage.name) is None:
-        nests = () if done else _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
+        nests = _nests(stage, plan, stages, checks=checks and isinstance(plan, LoopPlan))
         return GroupCode(number + 1, plan, nests, None)
     strip = stages.ranged(behind_front(stage, slices), plan, [plan.parallel], "strip")
     return GroupCode(number + 1, plan, stages.nests(stage, plan), None, strip)

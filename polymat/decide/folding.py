@@ -6,6 +6,7 @@ after:   u(t, i, j) is at (t mod 2, i, j), where u(t - 1, .) and u(T, .) are all
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from polymat.graph.recurrence import copies, later_reads, recurrence_statements
@@ -14,17 +15,18 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.loops import LoopPlan
-from polymat.plan.schedule import Schedule
+from polymat.plan.schedule import Decision, Schedule
 from polymat.poly.domain import Domain
 from polymat.poly.lifespan import Folds, folds, lifespans
 
 MOST = 64  # places along a dimension; where more are needed, all elements have one
 
 
-def fold_storage(schedule: Schedule) -> Schedule:
+def fold_storage(schedule: Schedule, said: Container[str] = ()) -> Schedule:
     """Say of each stage that reads itself how few places its elements need, along each dimension.
 
-    The order of its points is that of its plan; what other stages read is read behind all of them.
+    The order of its points is that of its plan; what other stages read is read behind all of them.  said: the
+    stages whose loops somebody else has said: these run.
     """
     pipeline = schedule.grouping.pipeline
     found: dict[str, Folds] = {}
@@ -36,14 +38,14 @@ def fold_storage(schedule: Schedule) -> Schedule:
             known = _folds(schedule, pipeline.stage(name), plan)
             if any(known):
                 found[name] = known
-    return _in_outputs(replace(schedule, folds=found)) if found else schedule
+    return _in_outputs(replace(schedule, folds=found), said) if found else schedule
 
 
-def _in_outputs(schedule: Schedule) -> Schedule:
+def _in_outputs(schedule: Schedule, said: Container[str]) -> Schedule:
     """Compute eliminations in the array of the output that is their last step, if there is one.
 
     before:  W(k, i, j) has one place for all k; L(i, j) = W(N, i, j), a copy
-    after:   W(k, i, j) is at L(i, j)
+    after:   W(k, i, j) is at L(i, j), and L is in no group: there is nothing to be done for it
     """
     if schedule.kept or schedule.others:
         return schedule
@@ -51,12 +53,31 @@ def _in_outputs(schedule: Schedule) -> Schedule:
     plans = {plan.group.stages: plan for plan in schedule.plans}
     for plan in (each for each in schedule.plans if isinstance(each, EliminationPlan)):
         stage = pipeline.stage(plan.group.stages[-1])
-        outputs = (pipeline.stage(name) for name in pipeline.outputs)
+        outputs = (pipeline.stage(name) for name in pipeline.outputs if name not in said)
         alone = (each for each in outputs if isinstance(plans.get((each.name,)), LoopPlan))
         output = next((each for each in alone if _is_last_step(each, stage, pipeline.context)), None)
         if output is not None:
             found[stage.name] = output.name
-    return replace(schedule, in_outputs=found) if found else schedule
+    return _without_copies(schedule, found) if found else schedule
+
+
+def _without_copies(schedule: Schedule, inside: Mapping[str, str]) -> Schedule:
+    """The schedule with recurrences in outputs, which then have neither a group nor a plan nor a price."""
+    outputs = {(output,) for output in inside.values()}
+    kept = [number for number, plan in enumerate(schedule.plans) if plan.group.stages not in outputs]
+    grouping, telling = schedule.grouping, schedule.telling
+
+    def told() -> tuple[Decision, ...]:
+        decisions = telling()
+        return tuple(decisions[number] for number in kept) if decisions else ()
+
+    return replace(
+        schedule,
+        grouping=replace(grouping, groups=tuple(grouping.groups[number] for number in kept)),
+        plans=tuple(schedule.plans[number] for number in kept),
+        telling=told,
+        in_outputs=inside,
+    )
 
 
 def _is_last_step(output: Stage, stage: Stage, context: Domain) -> bool:

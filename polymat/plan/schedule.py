@@ -62,7 +62,8 @@ class Schedule:
     folds: of stages that keep few of their elements at a time, how many places there are along each dimension
     (None: one for each element).
     joined: of slices that wait, the stages whose strips are one pass.
-    in_outputs: of recurrences whose last step is an output, that output, in whose array they are computed.
+    in_outputs: of recurrences whose last step is an output, that output, in whose array they are computed and
+    which is in no group.
     """
 
     grouping: Grouping

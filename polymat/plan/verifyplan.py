@@ -19,12 +19,12 @@ from polymat.plan.tile import Plan, TilePlan
 
 def check_grouping(grouping: Grouping) -> None:
     """Raise an `InternalError` where a stage is in no group or in several, or reads what comes later."""
-    _refuse(_grouping_faults(grouping))
+    _refuse(_grouping_faults(grouping, {}))
 
 
 def check_schedule(schedule: Schedule) -> None:
     """Raise an `InternalError` where a group has no plan, or one that cannot be carried out."""
-    check_grouping(schedule.grouping)
+    _refuse(_grouping_faults(schedule.grouping, schedule.in_outputs))
     _refuse(_schedule_faults(schedule))
 
 
@@ -33,15 +33,18 @@ def _refuse(faults: Iterator[str]) -> None:
         raise InternalError(f"bug in polymat: {fault}")
 
 
-def _grouping_faults(grouping: Grouping) -> Iterator[str]:
+def _grouping_faults(grouping: Grouping, inside: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with a partition; inside: stages in no group, by what is computed in their arrays."""
     counted = Counter(name for group in grouping.groups for name in group.stages)
     stages = {stage.name: stage for stage in grouping.pipeline.stages}
-    yield from (f"{name} is in {counted[name]} groups" for name in stages if counted[name] != 1)
+    elsewhere = {*inside.values()}
+    wrong = (name for name in stages if counted[name] != (0 if name in elsewhere else 1))
+    yield from (f"{name} is in {counted[name]} groups" for name in wrong)
     yield from (f"the groups have a stage {name}, the pipeline has none" for name in counted.keys() - stages)
     done: set[str] = set()
     for group in grouping.groups:
         for name in group.stages:
-            done.add(name)
+            done |= {name, *([inside[name]] if name in inside else [])}
             for load in stages[name].loads():
                 if load.source.name in stages and load.source.name not in done:
                     yield f"{name} reads {load.source.name}, which is computed after it"
@@ -55,7 +58,7 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
         yield f"the groups are {schedule.grouping.summary}, and the plans are for {texts}"
     stages = {stage.name: stage for stage in pipeline.stages}
     yield from (f"{name} is kept, and is no stage" for name in sorted(schedule.kept - stages.keys()))
-    yield from _fold_faults(schedule)
+    yield from (*_fold_faults(schedule), *_output_faults(schedule))
     for plan in plans:
         for fault in (*_hidden_faults(pipeline, plan), *_own_faults(plan, stages)):
             yield f"{'+'.join(plan.group.stages)}: {fault}"
@@ -74,6 +77,20 @@ def _fold_faults(schedule: Schedule) -> Iterator[str]:
             yield f"{name} keeps few of its elements, and is no recurrence between others"
         elif len(places) != len(pipeline.stage(name).dims) or any(k is not None and k < 1 for k in places):
             yield f"{name} keeps {places} of its elements"
+
+
+def _output_faults(schedule: Schedule) -> Iterator[str]:
+    """In the array of an output lies one recurrence in blocks of steps, with one place for all steps."""
+    pipeline = schedule.grouping.pipeline
+    plans = {plan.group.stages[-1]: plan for plan in schedule.plans}
+    for name, output in schedule.in_outputs.items():
+        places = schedule.folds.get(name, ())
+        if output not in pipeline.outputs:
+            yield f"{name} lies in {output}, which is no output"
+        elif not isinstance(plans.get(name), EliminationPlan) or places[:1] != (1,):
+            yield f"{name} lies in {output}, and is no elimination with one place for all steps"
+    if len({*schedule.in_outputs.values()}) < len(schedule.in_outputs):
+        yield "two recurrences lie in one output"
 
 
 def _hidden_faults(pipeline: Pipeline, plan: Plan) -> Iterator[str]:

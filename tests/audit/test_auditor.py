@@ -30,6 +30,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.runtime.providers import provider
 from polymat.steps import Job
+from tests.decide import eliminations
 from tests.faulty import N, stencils, without_margins, x
 from tests.fixed import NARROW
 from tests.hosts import CompileFor
@@ -65,7 +66,7 @@ def program(output: Function, options: Options) -> tuple[Schedule, Clocked]:
 def test_a_clock_tells_seconds_of_each_group_and_the_results_are_the_same(n: int, threads: int) -> None:
     options, given = Options(threads=threads), arrays(n)
     schedule, found = program(products(), options)
-    assert found.groups == tuple(range(len(schedule.plans)))
+    assert [*found.groups] == [*range(len(schedule.plans))]
     expected = pm.compile(products(), name="y", options=options)(**given)
     np.testing.assert_array_equal(found.results(given), [expected])
     out = np.zeros(n)
@@ -78,7 +79,7 @@ def test_a_clock_tells_seconds_of_each_group_and_the_results_are_the_same(n: int
 def test_reading_the_clock_is_no_part_of_a_group() -> None:
     """Of groups that take 30, 10 and 20 ns, with readings of 10 ns, the second is as short as can be told."""
     ends = [1e-9 * later for later in (0, 30, 40, 60)]
-    found = Clocked(lambda **_: None, "", (0, 1, 2), ends, reading=10e-9)  # type: ignore[arg-type]
+    found = Clocked(lambda **_: None, "", {0: 0, 1: 1, 2: 2}, ends, reading=10e-9)  # type: ignore[arg-type]
     found.run({}, (np.zeros(1),), 4, warm=False)
     assert [*found.least.values()] == pytest.approx([20e-9, LEAST_SECONDS, 10e-9], rel=1e-3, abs=1e-15)
     assert 0.0 < program(products(), Options())[1].reading < 1e-4
@@ -198,3 +199,15 @@ def test_arguments_are_checked_as_those_of_a_call(app: list[str], tmp_path: Path
     np.savez(tmp_path / "inputs.npz", z=np.zeros(3))
     assert main(app) == 2
     assert main([*app, "--threads", "-1"]) != 0
+
+
+def test_an_output_that_something_is_computed_in_is_none_on_the_clock() -> None:
+    """The plans that it may have otherwise are no groups that could be compared with nothing."""
+    schedule, found = program(eliminations.unscaled_lu(), Options(threads=1))
+    assert [plan.group.stages for plan in schedule.plans] == [("W",), ("R",)]
+    assert found.groups == {0: 0}
+    matrix = eliminations.arguments(50, 50, "float64")["square"]
+    out = np.zeros((50, 50))
+    found.run({"A": matrix}, (out,), 2, warm=False)
+    assert [*found.least] == [0]
+    np.testing.assert_array_equal(out, pm.compile(eliminations.unscaled_lu())(matrix))

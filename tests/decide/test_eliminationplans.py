@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polymat as pm
@@ -65,6 +66,7 @@ def test_explain_says_it() -> None:
         "blocks of 256 steps along k, in halves down to 8: these in loops, and what they add to later" in text
     )
     assert "as a product of W(k - 1, i, k - 1) / W(k - 1, k - 1, k - 1) and W(k - 1, k - 1, j)" in text
+    assert "R: 1 group\n" in text  # there is nothing to be done for the output
     assert "W (float64) in the output R: 1 of N + 1 along k\n" in text
     assert " s as recurrence loops" in text
 
@@ -76,3 +78,12 @@ def test_a_recurrence_of_which_other_steps_are_read_is_not() -> None:
     both.defn = [W(N, i, j) - W(i, i, j)]
     assert not is_blocked(both)
     assert not is_blocked(W)
+
+
+def test_an_output_whose_loops_are_said_has_them() -> None:
+    assert "_pm_nest_R(" not in pm.compile(eliminations.unscaled_lu()).source
+    said = Options(scheme={"R": "[R(i), R(j), V(j)]"}, threads=1)
+    compiled = pm.compile(eliminations.unscaled_lu(), options=said)
+    assert "_pm_nest_R(" in compiled.source
+    matrix = eliminations.arguments(50, 50, "float64")["square"]
+    np.testing.assert_array_equal(compiled(matrix), pm.compile(eliminations.unscaled_lu())(matrix))

@@ -13,6 +13,7 @@ from polymat.codegen.program import Program
 from polymat.options import DEFAULTS
 from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Schedule
+from polymat.reporting import told
 from tests.decide.eliminations import unscaled_lu
 from tests.fixed import WIDE, compiled_levels, own_c
 
@@ -34,7 +35,7 @@ def written(
 ) -> tuple[dict[str, str], str]:
     """The schemes of a program, and its C without comments, which say what a scheme has decided."""
     found = compiled_levels(output, machine=WIDE, estimates=estimates, options=options)
-    schedule, program = found["tilesize"], found["codegen"]
+    schedule, program = told(found["tilesize"], found["segments"]), found["codegen"]
     assert isinstance(program, Program)
     parts = [schedule] if isinstance(schedule, Schedule) else [*schedule.flat()]  # type: ignore[union-attr]
     schemes = [schemes_of(plan) for part in parts for plan in part.plans]

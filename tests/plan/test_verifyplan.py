@@ -26,6 +26,7 @@ from polymat.graph.group import Group, Grouping
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.plan.verifyplan import check_grouping, check_schedule
+from tests.decide import eliminations
 
 N = Parameter(Int, "N")
 i, k = Variable(Int, "i"), Variable(Int, "k")
@@ -121,3 +122,34 @@ def test_there_is_a_place_along_every_dimension(places: Any) -> None:
     check_schedule(found)
     with pytest.raises(InternalError, match=r"u keeps \(.*\) of its elements"):
         check_schedule(replace(found, folds={"u": places}))
+
+
+@cache
+def eliminated() -> Schedule:
+    """An elimination, computed in the array of its last step."""
+    request = request_for([eliminations.unscaled_lu()], name="R")
+    found = next(level for name, level in levels(request) if name == "folds")
+    assert isinstance(found, Schedule)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"in_outputs": {}}, "R is in 0 groups"),
+        ({"in_outputs": {"W": "W"}}, "W is in 1 groups"),
+        ({"folds": {}}, "W lies in R, and is no elimination with one place for all steps"),
+    ],
+)
+def test_an_output_that_something_lies_in_is_in_no_group(changes: dict[str, Any], fault: str) -> None:
+    found = eliminated()
+    check_schedule(found)
+    assert (found.grouping.summary, found.in_outputs) == ("W", {"W": "R"})
+    assert len(found.decisions) == 1
+    with pytest.raises(InternalError, match=fault):
+        check_schedule(replace(found, **changes))
+
+
+def test_only_outputs_have_something_in_them() -> None:
+    with pytest.raises(InternalError, match="f lies in h, which is no output"):
+        check_schedule(replace(schedule(), in_outputs={"f": "h"}))

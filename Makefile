@@ -18,10 +18,13 @@ JOBS ?= 2
 PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl halide opencv-python-headless
 ARGS ?=
 # A run draws random programs of its own, the same in both passes; continuous integration repeats one choice,
-# so that a failure is the change's.
+# so that a failure is the change's.  Which tests it takes of those that are not all run, and how gcc compiles
+# them, goes by the day of the last commit: all of them have their turn, and a commit has the same ones again.
 POLYMAT_SEED := $(or $(POLYMAT_SEED),$(if $(CI),11,$(shell date +%s)))
+COMMITTED := $(if $(CI),$(shell git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null))
+POLYMAT_SETS := $(or $(POLYMAT_SETS),$(COMMITTED),$(POLYMAT_SEED))
 
-export POLYMAT_SEED
+export POLYMAT_SEED POLYMAT_SETS
 export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 # What Python makes of sources is kept, whatever the environment says of that: tests start hundreds of processes,

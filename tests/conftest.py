@@ -90,6 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if seed is not None:
         os.environ["POLYMAT_SEED"] = str(seed)
     os.environ.setdefault("POLYMAT_SEED", str(secrets.randbelow(2**31)))
+    os.environ["POLYMAT_SETS"] = os.environ.get("POLYMAT_SETS") or os.environ["POLYMAT_SEED"]
     os.environ.setdefault("POLYMAT_VERIFY", "1")  # what must hold after each pass is checked
     _isolate_cache(config)
 
@@ -102,12 +103,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests without a golden file where these are rewritten, else sets that others cover."""
+    """Leave out tests without a golden file where these are rewritten, else what other runs take."""
     if config.getoption("--update-golden"):
         wanted = {"golden", "update_golden"}
         items[:] = [item for item in items if wanted & {*getattr(item, "fixturenames", ())}]
     elif not config.getoption("--all-sets"):
-        out = left_out(items, os.environ["POLYMAT_SEED"])
+        out = left_out(items, os.environ["POLYMAT_SETS"])
         items[:] = [item for item in items if item not in out]
         config.hook.pytest_deselected(items=[*out])
 
@@ -150,7 +151,7 @@ def _optimising(test: Path, name: str) -> tuple[str, ...]:
 
 def _draw(text: str) -> int:
     """One of so many numbers, in this run."""
-    return zlib.crc32(f"{os.environ['POLYMAT_SEED']} {text}".encode()) % ONE_OF
+    return zlib.crc32(f"{os.environ['POLYMAT_SETS']} {text}".encode()) % ONE_OF
 
 
 def _plainly(
@@ -191,7 +192,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"seed: {os.environ['POLYMAT_SEED']} (again with --seed=N or POLYMAT_SEED=N)"
+    seed, sets = os.environ["POLYMAT_SEED"], os.environ["POLYMAT_SETS"]
+    which = "" if sets == seed else f"; sets of parameters: {sets} (again with POLYMAT_SETS=N)"
+    return f"seed: {seed} (again with --seed=N or POLYMAT_SEED=N){which}"
 
 
 @pytest.fixture(scope="session")

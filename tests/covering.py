@@ -1,8 +1,10 @@
-"""Which of a function's sets of parameters a run takes, where not all of them; the seed chooses.
+"""Which tests a run takes, where not all of them; `POLYMAT_SETS` chooses, which is the seed where it is not given.
 
-`@pytest.mark.covering`: so many that each value of each list of parameters is among them; of three lists or
-more, that each pair of values of two lists is.  `@pytest.mark.drawn(5)`: five, of numbers of random cases.
-Without a mark: half of one list of cases, where tests compile programs and there are four or more.
+`@pytest.mark.covering`: so many of a function's sets of parameters that each value of each list is among them;
+of three lists or more, that each pair of values of two lists is.  `@pytest.mark.drawn(5)`: five, of numbers of
+random cases.  `@pytest.mark.turns(2)`: a function that takes long, in one run of two.
+
+Where tests compile most, half of one list of cases, and half of four or more sets that cover all values.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 HALVED = frozenset(("codegen", "decide", "differential", "product", "rewrite"))
-CASES = 4
+HALVED |= {"images", "mutations", "npbench", "search"}
+LEAST_SETS = 4  # that cover all values, of which a run takes half
 Values = Mapping[str, Hashable]  # by the names of a list of parameters, one of its values
 
 
@@ -50,22 +53,25 @@ def left_out(items: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
 def _left_out(alike: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
     """Those of one function."""
     drawn = [zlib.crc32(f"{seed} {item.nodeid}".encode()) for item in alike]
+    if (turns := alike[0].get_closest_marker("turns")) is not None and min(drawn) % turns.args[0]:
+        return {*alike}
+    places: Sequence[int] = range(len(alike))
     if alike[0].get_closest_marker("covering") is not None:
-        chosen = covering([_values(item) for item in alike], drawn)
-    else:
-        chosen = sorted(range(len(alike)), key=lambda place: drawn[place])[: _count(alike)]
+        places = covering([_values(item) for item in alike], drawn)
+    chosen = sorted(places, key=lambda place: drawn[place])[: _count(alike[0], len(places))]
     return {*alike} - {alike[place] for place in chosen}
 
 
-def _count(alike: Sequence[pytest.Item]) -> int:
-    """How many sets of a function are run, whichever these are."""
-    mark = alike[0].get_closest_marker("drawn")
+def _count(function: pytest.Item, sets: int) -> int:
+    """How many of a function's sets are run, whichever these are: of all, or of those that cover all values."""
+    mark = function.get_closest_marker("drawn")
     if mark is not None:
         (count,) = mark.args
         return int(count)
-    in_turns = alike[0].path.relative_to(TESTS).parts[0] in HALVED and len(alike) >= CASES
-    lists = len([*alike[0].iter_markers("parametrize")])
-    return (len(alike) + 1) // 2 if in_turns and lists == 1 else len(alike)
+    cover = function.get_closest_marker("covering") is not None
+    lists = len([*function.iter_markers("parametrize")])
+    halved = function.path.relative_to(TESTS).parts[0] in HALVED
+    return (sets + 1) // 2 if halved and (sets >= LEAST_SETS if cover else lists == 1) else sets
 
 
 def _values(item: pytest.Item) -> Values:

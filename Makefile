@@ -5,10 +5,9 @@ SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
 KERNELS := $(wildcard polymat/codegen/kernels/*.h polymat/codegen/kernels/*/*.h)
 TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats tests that load compiled code: all of what loads and calls it,
-# examples, and a few random programs; not the calls under sanitizers, which are those of the others, and not
+# and a few random programs; not the calls under sanitizers, which are those of the others, and not
 # what has an empty cache of its own each time.
 WARM_TESTS := $(wildcard tests/runtime) \
-    $(addsuffix ::test_example_runs,$(wildcard tests/test_examples.py)) \
     $(addsuffix ::test_outputs_given_and_inputs_strided,$(wildcard tests/differential/test_random.py))
 ALIKE := $(addprefix --ignore=tests/runtime/,test_call_sanitized.py test_cache.py) \
     $(addprefix --deselect=tests/runtime/test_concurrency.py::,test_six_processes_fill_one_empty_cache \

@@ -1,10 +1,10 @@
-"""Which tests a run takes, where not all of them; `POLYMAT_SETS` chooses, which is the seed where it is not given.
+"""Which tests a run takes, where not all: `POLYMAT_SETS` chooses, or the seed where it is not given.
 
-`@pytest.mark.covering`: so many of a function's sets of parameters that each value of each list is among them;
-of three lists or more, that each pair of values of two lists is.  `@pytest.mark.drawn(5)`: five, of numbers of
-random cases.  `@pytest.mark.turns(2)`: a function that takes long, in one run of two.
+`@pytest.mark.covering`: so many of a function's sets of parameters that they have each value of each list,
+of three lists or more each pair of values of two lists.  `@pytest.mark.drawn(5)`: five, of random cases say.
+`@pytest.mark.turns(2)`: a function that takes long, in one of two runs of several files.
 
-Where tests compile most, half of one list of cases, and half of four or more sets that cover all values.
+Where tests compile most, half of one list of cases, and half of the sets that cover all values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import pytest
 TESTS = Path(__file__).parent
 HALVED = frozenset(("codegen", "decide", "differential", "product", "rewrite"))
 HALVED |= {"images", "mutations", "npbench", "search"}
-LEAST_SETS = 4  # that cover all values, of which a run takes half
 Values = Mapping[str, Hashable]  # by the names of a list of parameters, one of its values
 
 
@@ -47,14 +46,21 @@ def left_out(items: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
     functions: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
         functions.setdefault((item.path, item.name.partition("[")[0]), []).append(item)
-    return {out for alike in functions.values() for out in _left_out(alike, seed)}
+    several = len({path for path, _ in functions}) > 1
+    waiting = {x for alike in functions.values() if several and _waits(alike[0], seed) for x in alike}
+    return waiting.union(*(_left_out(alike, seed) for alike in functions.values()))
+
+
+def _waits(item: pytest.Item, seed: str) -> bool:
+    """Whether it is not the turn of its function."""
+    mark = item.get_closest_marker("turns")
+    function = f"{item.path.relative_to(TESTS)} {item.name.partition('[')[0]}"
+    return mark is not None and zlib.crc32(f"{seed} {function}".encode()) % mark.args[0] != 0
 
 
 def _left_out(alike: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
     """Those of one function."""
     drawn = [zlib.crc32(f"{seed} {item.nodeid}".encode()) for item in alike]
-    if (turns := alike[0].get_closest_marker("turns")) is not None and min(drawn) % turns.args[0]:
-        return {*alike}
     places: Sequence[int] = range(len(alike))
     if alike[0].get_closest_marker("covering") is not None:
         places = covering([_values(item) for item in alike], drawn)
@@ -63,15 +69,14 @@ def _left_out(alike: Sequence[pytest.Item], seed: str) -> set[pytest.Item]:
 
 
 def _count(function: pytest.Item, sets: int) -> int:
-    """How many of a function's sets are run, whichever these are: of all, or of those that cover all values."""
+    """How many of its sets are run, whichever these are: of all, or of those that cover all values."""
     mark = function.get_closest_marker("drawn")
     if mark is not None:
         (count,) = mark.args
         return int(count)
-    cover = function.get_closest_marker("covering") is not None
-    lists = len([*function.iter_markers("parametrize")])
     halved = function.path.relative_to(TESTS).parts[0] in HALVED
-    return (sets + 1) // 2 if halved and (sets >= LEAST_SETS if cover else lists == 1) else sets
+    chosen = function.get_closest_marker("covering") or len([*function.iter_markers("parametrize")]) == 1
+    return (sets + 1) // 2 if halved and chosen else sets
 
 
 def _values(item: pytest.Item) -> Values:

@@ -25,6 +25,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.drawn(24)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_of_program_is_loaded_as_it_was_decided(
     kind: str, compile_for: CompileFor, cache: Path, monkeypatch: pytest.MonkeyPatch

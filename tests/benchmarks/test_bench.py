@@ -28,6 +28,7 @@ def run(path: Path, *more: str) -> int:
     return main(["bench", *ATAX, "--output", str(path), *more])
 
 
+@pytest.mark.turns(2)
 def test_a_run_is_killed_and_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kept.json"
     asked = ["atax", "bicg", *ATAX[1:], "--output", str(path)]

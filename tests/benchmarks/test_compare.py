@@ -39,6 +39,7 @@ def test_a_checkout_without_an_environment_is_refused(
     assert "is not set up" in capsys.readouterr().err
 
 
+@pytest.mark.turns(2)
 def test_the_same_checkout_twice(capsys: pytest.CaptureFixture[str]) -> None:
     if not (ROOT / ".venv" / "bin" / "python").exists():
         pytest.skip("no virtual environment in this checkout")

@@ -51,6 +51,7 @@ def case() -> Case:
     return kernel_case(find_kernel("atax"), "MINI")
 
 
+@pytest.mark.turns(2)
 def test_who_is_wrong_or_missing_is_not_timed(case: Case) -> None:
     absent = Peer("absent", "no_such_module:prepare")
     with Crew([peer("right"), peer("wrong"), peer("lacking"), absent]) as crew:
@@ -62,6 +63,7 @@ def test_who_is_wrong_or_missing_is_not_timed(case: Case) -> None:
     assert "no_such_module" in row.notes["absent"]
 
 
+@pytest.mark.turns(2)
 def test_all_start_anew_after_one_died_in_a_round(case: Case) -> None:
     with Crew([peer("right"), peer("dying")]) as crew:
         row = run_case(case, crew, 1, 0.1)
@@ -71,6 +73,7 @@ def test_all_start_anew_after_one_died_in_a_round(case: Case) -> None:
         assert all(worker.prepare(case.task).result for worker in crew.workers())
 
 
+@pytest.mark.turns(2)
 def test_who_takes_too_long_is_left_out_and_not_wrong(case: Case) -> None:
     with Crew([peer("right"), peer("sleeping")]) as crew:
         row = run_case(case, crew, 1, 0.1, patience=2.0)
@@ -79,6 +82,7 @@ def test_who_takes_too_long_is_left_out_and_not_wrong(case: Case) -> None:
     assert row.wrong == ()
 
 
+@pytest.mark.turns(2)
 def test_what_does_not_fit_into_memory_is_left_out(
     case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_compilations_are_kept_with_the_share_of_the_compiler() -> None:
     assert row.notes == {"polymat": "C compiler 62%, isl 20 ms"}
 
 
+@pytest.mark.turns(2)
 def test_run_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["transforms", "--quick", "--only", "64", "--threads", "1"]
     assert run.main(asked) == 0

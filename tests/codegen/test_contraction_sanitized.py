@@ -9,6 +9,7 @@ import pytest
 from tests.differential.under_sanitizers import clean_output
 
 
+@pytest.mark.turns(2)
 def test_no_access_outside_an_operand() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_products"])
     assert len(printed.splitlines()) == 10

@@ -115,6 +115,7 @@ def test_deep_expressions(form: str) -> None:
     np.testing.assert_allclose(compiled(DATA), compiled.reference(DATA), rtol=1e-9)
 
 
+@pytest.mark.turns(2)
 def test_a_sum_of_five_thousand_terms() -> None:
     total: Any = 0
     for k in range(5000):
@@ -125,6 +126,7 @@ def test_a_sum_of_five_thousand_terms() -> None:
     np.testing.assert_allclose(compiled(data), np.full(11, wanted), rtol=1e-11)
 
 
+@pytest.mark.turns(2)
 def test_a_chain_of_two_hundred_stages() -> None:
     f = function("s0", x(i) + 1)
     for k in range(1, 200):
@@ -152,6 +154,7 @@ def test_ranks(rank: int) -> None:
     np.testing.assert_allclose(total, wanted.sum(axis=tuple(range(1, rank, 2))), rtol=1e-12)
 
 
+@pytest.mark.turns(2)
 def test_ten_thousand_additions() -> None:
     """Numbers that are all different: gcc would keep each in a register."""
     value = repeated(lambda e, k: e + x(i) * float(k), 10_000)

@@ -106,6 +106,7 @@ def test_a_function_in_parts_computes_the_same(tmp_path: Path) -> None:
     assert cut >= 3
 
 
+@pytest.mark.turns(2)
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_what_threads_add_to_is_a_variable_in_parts_as_well(tmp_path: Path) -> None:
     """It lies in no structure, which a clause of a pragma cannot name; what keeps its value is handed on."""

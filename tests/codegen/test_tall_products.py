@@ -109,6 +109,7 @@ def test_rows_of_several_segments(seed: int, spec: str) -> None:
             check(function, left, rng.standard_normal((k, n)), depth=k)
 
 
+@pytest.mark.turns(2)
 def test_readers_get_complete_parts(seed: int) -> None:
     A, W, c = (
         pm.Matrix(pm.Float, "A", [M, K]),

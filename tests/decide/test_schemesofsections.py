@@ -122,6 +122,7 @@ def test_columns_do_not_wait_where_somebody_gives_them_other_loops() -> None:
     assert "wait" not in str(report_of(**asked, options=Options(scheme=other)))
 
 
+@pytest.mark.turns(2)
 def test_groups_that_schemes_name_are_there_where_all_groups_are_too_many_to_price() -> None:
     """Of the parts of such a group, which a search would grow it from, the schemes say that they are none."""
     made = find_program("pyramid-blend").build()

@@ -73,6 +73,7 @@ class Cascades:
         return found[:count] + 0.5 * other[:count] if self.rng.integers(2) else found[:count] - other[:count]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("kind", ["float64", "float32"])
 @pytest.mark.parametrize("way", WAYS)

@@ -20,6 +20,7 @@ def test_results_are_those_of_the_interpreter(number: int, seed: int) -> None:
     assert differences(steps) == []
 
 
+@pytest.mark.turns(2)
 def test_nothing_is_read_that_was_not_written_before(seed: int) -> None:
     """Storage that is full of other numbers, each array in a block of its own, with sanitizers."""
     printed = clean_output(

@@ -49,6 +49,7 @@ def test_sixty_stages_are_grouped_by_pricing_ranges_alone(reach: int, options: O
     assert len(schedule.considered) <= RANGES
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("bits", LINES)
 def test_sixty_stages_are_not_too_much_for_a_compiler(bits: int) -> None:
     options = Options()

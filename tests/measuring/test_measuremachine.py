@@ -117,6 +117,7 @@ def test_a_measured_machine_answers(measured: Calibration) -> None:
     assert machine.fma_latency >= 1
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("bits", "registers"), [(128, 16), (128, 32), (256, 16), (512, 32)])
 def test_other_vectors(bits: int, registers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """GCC splits or lowers what the processor has not; with -O1, which does so in a third of the time."""

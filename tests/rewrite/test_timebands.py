@@ -134,6 +134,7 @@ def test_numbers_of_steps_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(run(np.arange(7.0), factor, T=steps), state, rtol=1e-13)
 
 
+@pytest.mark.turns(2)
 def test_sixteen_threads_take_no_bands_over_forty_planes() -> None:
     """Each would begin its part anew: thirty planes of the first of sixteen stages before its own."""
 

@@ -38,6 +38,7 @@ def _copy_of_the_repository(target: Path) -> None:
     shutil.copy(ROOT / "setup.py", target)
 
 
+@pytest.mark.turns(2)
 def test_call_path_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> None:
     sanitizer = _sanitizer()
     _copy_of_the_repository(tmp_path)

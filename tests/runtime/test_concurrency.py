@@ -87,6 +87,7 @@ def stored(directory: Path) -> list[Path]:
     return sorted(directory.glob("*.so"))
 
 
+@pytest.mark.turns(2)
 def test_six_processes_fill_one_empty_cache(tmp_path: Path) -> None:
     directory = tmp_path / "cache"
     running = [start(directory, "check()", POLYMAT_LOG="cache") for _ in range(6)]
@@ -112,6 +113,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.turns(2)
 def test_a_damaged_cache_is_healed_by_the_next_process(tmp_path: Path) -> None:
     """Each of its files is damaged in another way."""
     directory = tmp_path / "cache"

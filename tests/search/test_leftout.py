@@ -133,6 +133,7 @@ def test_programs_without_a_pass_compute_the_same() -> None:
             np.testing.assert_allclose(compiled(a, b), compiled.reference(a, b), rtol=1e-12)
 
 
+@pytest.mark.turns(2)
 def test_searches_try_it_keep_it_and_tell_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tunedstore, "DIRECTORY", str(tmp_path / "tuned"))
     options = Options(threads=1)

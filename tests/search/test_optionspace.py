@@ -50,6 +50,7 @@ def drawn(of: OptionSpace, count: int) -> list[Selection]:
     return found
 
 
+@pytest.mark.turns(2)
 def test_steps_are_tuned_and_later_compilations_take_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

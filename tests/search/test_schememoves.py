@@ -36,6 +36,7 @@ def scheme_plan(found: Space, text: str) -> SchemePlan:
     return plan
 
 
+@pytest.mark.turns(2)
 def test_schemes_are_drawn_beside_other_choices() -> None:
     found = drawn(space(blas="never"), 40)
     texts = schemes(found)

@@ -138,6 +138,7 @@ def test_schemes_are_not_tried_against_what_the_user_said(own: dict[str, Any]) -
     assert "schemes" not in space_of(asked).kinds
 
 
+@pytest.mark.turns(2)
 def test_as_many_choices_are_drawn_without_predictions_as_with_them() -> None:
     """A choice next to the default is drawn in vain more and more often."""
     product = request((A @ B).named("T"), {M: 300})

@@ -50,6 +50,7 @@ def _going_back(plan: Plan) -> float:
     return float(isinstance(plan, TilePlan) and plan.backwards)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_tiles_go_back_where_threads_find_as_many(threads: int) -> None:
     """A Kalman step, whose tiles are numbered where threads share all of them, and one or few a dimension."""

@@ -108,6 +108,7 @@ def compiled(bits: int, estimates: dict[pm.Parameter, int], kind: Any = pm.Doubl
         return pm.compile(spread(kind), options=options, estimates=estimates)
 
 
+@pytest.mark.turns(2)
 def test_which_rows_lie_side_by_side() -> None:
     """Two lines of two planes in caches; planes where lines come from memory, or are shifted at once."""
     near, far, wide = compiled(256, SMALL), compiled(256, LARGE), compiled(512, SMALL)

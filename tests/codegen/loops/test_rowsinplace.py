@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pytest
 
 import polymat as pm
 from polymat.codegen.c.ctree import (
@@ -64,6 +65,7 @@ def test_fields_that_change_in_place() -> None:
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11 * 4**steps)
 
 
+@pytest.mark.turns(2)
 def test_sanitizers_find_nothing() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_inplace"])
     assert printed.splitlines() == [

@@ -127,6 +127,7 @@ def test_other_expressions_run_on_parts(value: Callable[[Any], Any], seed: int) 
         assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=k + 8, magnitude=k + 50)
 
 
+@pytest.mark.turns(2)
 def test_results_past_the_caches(seed: int, compile_for: CompileFor) -> None:
     """Rows of whole lines, which begin with one or not, in the place of a residual."""
     small = replace(MACHINES["small caches"], vector_bits=512, vector_registers=32, line_bytes=64)

@@ -184,6 +184,7 @@ def test_pairs_of_some_columns_at_a_time(compile_for: CompileFor, seed: int) -> 
         check(compiled, arrays, 300)
 
 
+@pytest.mark.turns(2)
 def test_a_thousand_random_shapes(seed: int) -> None:
     a, x = pm.Matrix(pm.Complex, "A", [M, K]), pm.Matrix(pm.Complex, "B", [K, N])
     compiled = pm.compile(a @ x, name="product", inputs=[a, x], options=OWN)

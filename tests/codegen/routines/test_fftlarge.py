@@ -151,6 +151,7 @@ def test_lengths_that_are_large(shape: tuple[int, ...], threads: int) -> None:
     np.testing.assert_array_equal(compiled(given), result)
 
 
+@pytest.mark.turns(2)
 def test_no_access_outside_an_array() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_transforms"])
     assert printed.split() == ["line", "plane", "real", "back"]

@@ -198,6 +198,7 @@ def test_shapes_of_blocks() -> None:
             assert shape.is_near == (bits <= 256)
 
 
+@pytest.mark.turns(2)
 def test_no_access_outside_an_array() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_filters"])
     assert len(printed.splitlines()) == 2

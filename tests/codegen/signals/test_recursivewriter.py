@@ -259,6 +259,7 @@ def test_shapes_have_names() -> None:
     assert all(transposed_lanes(machine, 8) >= 8 for machine in (GENERIC, HASWELL))
 
 
+@pytest.mark.turns(2)
 def test_sanitized(seed: int) -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_recursive"])
     assert printed.split() == [("Double", "Float")[seed % 2]]

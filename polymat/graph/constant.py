@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from math import prod
 
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Bounds, Stage
-from polymat.lang.expr import Parameter
-from polymat.lang.traverse import walk
+from polymat.graph.stage import Accumulation, Bounds, Part, Stage
+from polymat.lang.traverse import names_of
 
 LEAST_POINTS = 4096  # of a sum that is worth keeping
 MOST_BYTES = 256 << 20  # of all that is kept
@@ -34,11 +33,21 @@ def kept_stages(pipeline: Pipeline) -> frozenset[str]:
 
 
 def _is_closed(stage: Stage) -> bool:
-    """Whether neither its domain nor its definition has a parameter."""
+    """Whether neither its domains nor its definitions depend on a size or a parameter.
+
+    The box of a sum whose terms a Case leaves out from N on, or that reads a table from N on, does not tell.
+    """
     boxes = [stage.box, *(item.box for item in stage.accumulations)]
-    sizes = any(not form.is_constant for box in boxes for pair in box for form in pair)
-    nodes = (node for _, expr in stage.expressions() for node in walk(expr))
-    return not sizes and not any(isinstance(node, Parameter) for node in nodes)
+    if any(not form.is_constant for box in boxes for pair in box for form in pair):
+        return False
+    return not stage.domain.has_parameters and all(_has_own_names(stage, item) for item in stage.definitions())
+
+
+def _has_own_names(stage: Stage, item: Part | Accumulation) -> bool:
+    """Whether a definition, and where it holds, has names of its dimensions alone."""
+    dims, target = (item.dims, item.target) if isinstance(item, Accumulation) else (stage.dims, ())
+    names = {*names_of(item.values()), *(name for form in target for name in form.names())}
+    return names <= {*dims} and not item.domain.has_parameters
 
 
 def _points(box: Bounds) -> int:

@@ -281,6 +281,11 @@ class Domain:
         return bool(hull.is_subset(bare))
 
     @property
+    def has_parameters(self) -> bool:
+        """Whether the set is written with a parameter, so that its points may be others in another call."""
+        return bool(self.set.involves_dims(isl.dim_type.param, 0, self.set.dim(isl.dim_type.param)))
+
+    @property
     def key(self) -> str:
         """Text that is equal for textually equal sets."""
         return str(self.set.coalesce())

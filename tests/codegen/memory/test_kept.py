@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import numpy as np
+import pytest
 
 import polymat as pm
 from polymat import (
@@ -120,3 +121,34 @@ def test_what_is_kept() -> None:
     few = Reduction(([i], [upto(LENGTH)]), ([i, k], [upto(LENGTH), upto(3)]), Double, "few")
     few.defn = [Reduce(few(i), pm.Cos(0.01 * i * k), Op.Sum)]
     assert kept_stages(build([product(few)[0]])) == frozenset(), "390 terms are soon added again"
+
+
+def _cut(table: Function) -> Any:
+    """Terms that a Case keeps below N alone."""
+    return Case(Condition(k, "<", N), Reduce(table(i), pm.Sqrt(k + 1.0 + i), Op.Sum))
+
+
+def _moved(table: Function) -> Any:
+    """Terms of another function, read from N on."""
+    source = Function(([k], [upto(2 * LENGTH)]), Double, "source")
+    source.defn = [pm.Sqrt(k + 1.0)]
+    return Reduce(table(i), source(k + N) * (i + 1), Op.Sum)
+
+
+def _of_parts(table: Function) -> Any:
+    """Terms of another function, which is another one from N on."""
+    source = Function(([k], [upto(LENGTH)]), Double, "source")
+    source.defn = [Case(Condition(k, "<", N), 1.0), Case(Condition(k, ">=", N), 2.0)]
+    return Reduce(table(i), source(k) * (i + 1), Op.Sum)
+
+
+@pytest.mark.parametrize("entry", [_cut, _moved, _of_parts])
+def test_sums_that_depend_on_a_size_inside_are_computed_anew(entry: Any) -> None:
+    """Their intervals are numbers, and every call has other terms."""
+    table = Reduction(([i], [upto(LENGTH)]), ([i, k], [upto(LENGTH), upto(LENGTH)]), Double, "table")
+    table.defn = [entry(table)]
+    y, a = product(table)
+    compiled = pm.compile(y, inputs=[a], constraints=[Condition(N, "<=", LENGTH)], estimates={N: 5})
+    for rows in (3, 7, 0, 1, LENGTH):
+        given = np.random.default_rng(rows).uniform(-1, 1, (rows, LENGTH))
+        assert_close(compiled(given), compiled.reference(given), roundings=400, magnitude=4e4)

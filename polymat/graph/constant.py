@@ -40,7 +40,9 @@ def _is_closed(stage: Stage) -> bool:
     boxes = [stage.box, *(item.box for item in stage.accumulations)]
     if any(not form.is_constant for box in boxes for pair in box for form in pair):
         return False
-    return not stage.domain.has_parameters and all(_has_own_names(stage, item) for item in stage.definitions())
+    return not stage.domain.has_parameters and all(
+        _has_own_names(stage, item) for item in stage.definitions()
+    )
 
 
 def _has_own_names(stage: Stage, item: Part | Accumulation) -> bool:

@@ -70,7 +70,7 @@ class Condition:
         if self.op in ("==", "!="):
             return found
         for side in (self.left, self.right):
-            if side.dtype.kind == "f" and not isinstance(side, Const):
+            if side.dtype.kind == "f" and not (isinstance(side, Const) and side.value == side.value):
                 found = found | Condition(side, "!=", side)
         return found
 

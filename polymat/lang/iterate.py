@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import LangError, Location, NotAffineError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
@@ -44,7 +46,7 @@ def iterate(
     several = not isinstance(initial, Source)
     first = _checked_initial(initial, at)
     total, sizes = _checked_steps(steps, at), size_parameters(steps)
-    _check_kept(keep, every, at)
+    keep, every = _checked_kept(keep, every, at)
     if total.is_constant and total.const < keep - 1:
         least = f"and keep={keep} states need at least {keep - 1}" if keep > 1 else "which is less than 0"
         raise LangError(f"iterate: steps= is {total.const}, {least}", at=at)
@@ -79,13 +81,17 @@ def _checked_steps(steps: Any, at: Location | None) -> Affine:
         ) from None
 
 
-def _check_kept(keep: Any, every: Any, at: Location | None) -> None:
-    for word, value in (("keep", keep), ("every", every)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise LangError(f"iterate: {word}= is a positive integer, got {value!r:.40}", at=at)
+def _checked_kept(keep: Any, every: Any, at: Location | None) -> tuple[int, int | None]:
     if every is not None and keep != 1:
         raise LangError(
             "iterate: keep= is of the last states, every= of all; give one of them",
             at=at,
             hint="call iterate twice, with functions of different names in its steps",
         )
+    return _positive("keep", keep, at), None if every is None else _positive("every", every, at)
+
+
+def _positive(word: str, value: Any, at: Location | None) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise LangError(f"iterate: {word}= is a positive integer, got {value!r:.40}", at=at)

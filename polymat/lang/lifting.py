@@ -13,7 +13,14 @@ from polymat.lang.function import CaseEntry, Function, Source
 from polymat.lang.interval import Interval
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import ReduceEntry, Reduction
-from polymat.lang.traverse import rebuild, rebuild_condition, rebuild_indices, walk
+from polymat.lang.traverse import (
+    condition_operands,
+    names_of,
+    rebuild,
+    rebuild_condition,
+    rebuild_indices,
+    walk,
+)
 
 Before = Mapping[int, Callable[[tuple[Affine, ...]], Load]]
 """What a read of a state at indices becomes, by the identity of the state."""
@@ -79,13 +86,16 @@ def changing(functions: Sequence[Function], states: Sequence[Source]) -> list[Fu
 
 def uses(functions: Sequence[Function], variable: Variable) -> list[Function]:
     """Those whose definitions use a variable that is not theirs."""
-    return [function for function in functions if variable.name in _names(function)]
+    return [function for function in functions if variable.name in names_used(function)]
 
 
-def _names(function: Function) -> set[str]:
-    nodes = [node for value in values_of(function) for node in walk(value)]
-    names = {node.name for node in nodes if isinstance(node, Variable)}
-    return names | {name for n in nodes if isinstance(n, Load) for form in n.indices for name in form.names()}
+def names_used(function: Function) -> dict[str, None]:
+    """The names of variables and parameters in a definition, in what says where it holds and goes, too."""
+    cases = [entry for entry in function.defn if isinstance(entry, CaseEntry)]
+    conditions = [side for entry in cases for side in condition_operands(entry.condition)]
+    entries = [entry.value if isinstance(entry, CaseEntry) else entry for entry in function.defn]
+    targets = [entry.target for entry in entries if isinstance(entry, ReduceEntry)]
+    return names_of([*values_of(function), *conditions, *targets])
 
 
 class Lifted:

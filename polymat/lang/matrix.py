@@ -210,7 +210,7 @@ def transposed(source: Source, *axes: Any) -> Result:
 
 def _order(source: Source, axes: Sequence[Any]) -> tuple[int, ...]:
     rank = source.rank
-    order = tuple(axis % rank if isinstance(axis, int) and rank else axis for axis in axes)
+    order = tuple(axis + rank if isinstance(axis, int) and -rank <= axis < 0 else axis for axis in axes)
     if not order:
         return tuple(range(rank))[::-1]
     if sorted(map(str, order)) != sorted(map(str, range(rank))):

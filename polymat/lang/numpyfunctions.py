@@ -10,8 +10,9 @@ import numpy as np
 
 from polymat.errors import LangError, caller_location
 from polymat.lang import later, mathfunctions
+from polymat.lang.constructs import Cast
 from polymat.lang.einsum import einsum
-from polymat.lang.expr import binary
+from polymat.lang.expr import Expr, binary, call
 from polymat.lang.function import Source
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
@@ -19,6 +20,7 @@ from polymat.lang.ndarraynames import RUNNING_SUMS
 from polymat.lang.operators import shown
 from polymat.lang.padding import pad
 from polymat.lang.truths import Count
+from polymat.lang.types import Complex, Double, floating
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
@@ -59,7 +61,29 @@ def _truth(x: Any) -> Any:
     return x if isinstance(x, Mask) else compared("!=", x, 0)
 
 
+def _of_floats(name: str) -> Callable[[Any], Any]:
+    """A function that NumPy takes of integers in floating point, unlike polymat's of that name."""
+
+    def value(element: Expr) -> Expr:
+        real = element.dtype.kind not in "fc"
+        return call(name, Cast(floating(element.dtype), element) if real else element)
+
+    return lambda x: lifted(value, (x,), f"{name}({x.label})")
+
+
+def _double_power(left: Any, right: Any) -> Any:
+    def wide(element: Expr) -> Expr:
+        wider = Complex if element.dtype.kind == "c" else Double
+        return element if element.dtype.weak else Cast(wider, element)
+
+    text = f"float_power({shown(left)}, {shown(right)})"
+    return lifted(lambda one, other: binary("**", wide(one), wide(other)), (left, right), text)
+
+
 _SPECIAL: dict[str, Callable[..., Any]] = {
+    "float_power": _double_power,
+    "fabs": _of_floats("abs"),
+    "rint": _of_floats("round"),
     "multiply": multiplied,
     "matmul": matmul,
     "negative": lambda x: -x,

@@ -53,7 +53,7 @@ def positions(stage: Reduction, entries: tuple[Any, ...]) -> tuple[Any, ...]:
         )
     if stage.init is not None:
         raise LangError(f"{stage.label}: Op.{op.name} has no init=", at=stage.at)
-    values = [_kept(stage, entry.value) for entry in reduces]
+    values = [_kept(stage, entry, each.value) for entry, each in zip(entries, reduces, strict=True)]
     domains = (stage.variables, stage.intervals), (stage.reduction_variables, stage.reduction_intervals)
     dtype = strong(reduce(promote, (value.dtype for value in values)))
     extreme = Reduction(*domains, dtype, None, what=f"extreme of {stage.label}")
@@ -112,17 +112,25 @@ def _length(stage: Reduction, entry: ReduceEntry, variable: Variable, interval: 
     return index_expression(interval.hi + 1, dict(sizes))
 
 
-def _kept(stage: Reduction, value: Expr) -> Expr:
+def _kept(stage: Reduction, entry: Any, value: Expr) -> Expr:
     """A value that is compared with itself later: where it is rounded, it is computed once and kept.
 
     The compiler may round a product and the sum that takes it once or twice, as it likes, in either loop.
+    Where a Case, or a bound from data, leaves a point out, what it reads may not exist: there 0 is kept.
     """
     if all(map(_is_exact, walk(value))):
         return value
-    variables, intervals = stage.reduction_variables, stage.reduction_intervals
-    kept = Function((variables, intervals), strong(value.dtype), None, what=f"element of {stage.label}")
-    kept.defn = [value]
-    found: Expr = kept(*variables)
+    intervals = [interval.whole() for interval in stage.reduction_intervals]
+    nothing = later.neutral(Op.Sum, strong(value.dtype))
+    kept = Function(
+        (stage.reduction_variables, intervals),
+        nothing.dtype,
+        None,
+        nothing if isinstance(entry, CaseEntry) else None,
+        what=f"element of {stage.label}",
+    )
+    kept.defn = [_as(entry, stage.within(value, nothing))]
+    found: Expr = kept(*stage.reduction_variables)
     return found
 
 

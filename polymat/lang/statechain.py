@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from itertools import chain, count
 from typing import Any
 
@@ -22,14 +23,16 @@ from polymat.lang.algebra import (
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter, Variable
 from polymat.lang.function import Case, CaseEntry, Function, Source
+from polymat.lang.indices import index_variable
 from polymat.lang.interval import Interval
-from polymat.lang.lifting import Before, Lifted, Times, changing, reached, uses
+from polymat.lang.lifting import Before, Lifted, Times, changing, names_used, reached, uses
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import Reduction
-from polymat.lang.types import Int, lossy
+from polymat.lang.types import Int, Long, lossy
 from polymat.lang.whole import makers_of
 
 Sizes = tuple[Parameter, ...]
+_DEPTH = ContextVar("_DEPTH", default=0)  # of the steps that are being written down, each within another one
 
 
 class StateChain:
@@ -51,7 +54,7 @@ class StateChain:
         self.sizes = sizes
         self.at = at
         self.states = tuple(map(_state_like, first))
-        self.number = Variable(Int, "t_")
+        self.number = index_variable(f"_pm_step{_DEPTH.get()}", Long)
         self.results = self._results(step)
         functions = reached(self.results, self.states)
         self.functions = changing(functions, (*self.states, *uses(functions, self.number)))
@@ -91,7 +94,11 @@ class StateChain:
     def _results(self, step: Callable[..., Any]) -> tuple[Source, ...]:
         """What the step makes of a state, of the shape and type of the state."""
         wants = _arguments(step, len(self.states), self.at)
-        found = step(*(*self.states, self.number)[:wants])
+        deeper = _DEPTH.set(_DEPTH.get() + 1)
+        try:
+            found = step(*(*self.states, self.number)[:wants])
+        finally:
+            _DEPTH.reset(deeper)
         results = tuple(found) if isinstance(found, tuple | list) else (found,)
         if len(results) != len(self.first):
             raise ShapeError(
@@ -133,22 +140,25 @@ class StateChain:
     ) -> list[Result]:
         """The state at all times: the first one, and what the step makes of the one before."""
         stages = [
-            self._stage(all_times, source, result)
-            for source, result in zip(self.first, self.results, strict=True)
+            self._stage(all_times, source, None if result in self.results[:place] else result)
+            for place, (source, result) in enumerate(zip(self.first, self.results, strict=True))
         ]
         back = (*times.indices[:-1], times.indices[-1] - 1)
         before: Before = {
             id(state): _reading(stage, back, self.sizes)
             for state, stage in zip(self.states, stages, strict=True)
         }
-        merged = {id(result): stage for result, stage in zip(self.results, stages, strict=True)}
-        merged = {key: stage for key, stage in merged.items() if key in map(id, self._mergeable())}
+        merged: dict[int, Function] = {}
+        for result, stage in zip(self.results, stages, strict=True):
+            if result in self._mergeable():
+                merged.setdefault(id(result), stage)
         lifted = Lifted(self.functions, times, before, {self.number.name: number}, merged)
         lifted.define()
         starts = initial or [_reading(source, (), source.sizes) for source in self.first]
         for stage, start, result in zip(stages, starts, self.results, strict=True):
             if merged.get(id(result)) is stage and isinstance(result, Function):
                 self._define(stage, start, lifted, result.defn, result.default)
+                stage.requires = result.requires
             else:
                 indices = _own(stage, times)
                 following = lifted.value(Load(result, indices, result.dtype, self.at, result.sizes))
@@ -270,4 +280,4 @@ def _names_of(function: Function) -> set[str]:
     names = {variable.name for variable in function.variables}
     if isinstance(function, Reduction):
         names |= {variable.name for variable in function.reduction_variables}
-    return names | {size.name for size in function.sizes}
+    return names | {size.name for size in function.sizes} | names_used(function).keys()

@@ -183,3 +183,67 @@ def test_what_is_refused(step: Any, given: dict[str, Any], message: str) -> None
 def test_a_first_state_that_is_no_array() -> None:
     with pytest.raises(pm.LangError, match=r"the first state is an array or several, got 1\.0"):
         pm.iterate(lambda u: u, 1.0, steps=T)  # type: ignore[arg-type]
+
+
+def _plus(u: Any, more: Any, name: str) -> Function:
+    """2 u + more."""
+    after = Function(([i], [Interval(Int, 0, N - 1)]), Double, name)
+    after.defn = [2 * u(i) + more]
+    return after
+
+
+def test_steps_within_steps_have_numbers_of_their_own() -> None:
+    start = np.arange(3.0)
+
+    def outer(u: Any, number: Any) -> Any:
+        return pm.iterate(lambda v, inner: _plus(v, 10 * number + inner, "twice"), u, steps=2)
+
+    expected = start
+    for number in (1, 2, 3):
+        for inner in (1, 2):
+            expected = 2 * expected + 10 * number + inner
+    assert_close(values(pm.iterate(outer, x, steps=3), {"x": start}), expected, roundings=9, magnitude=1e4)
+
+
+def test_the_number_of_a_step_in_cases_and_places() -> None:
+    """Of functions that need no state they are all that tells steps apart."""
+
+    def step(u: Any, number: Any) -> Any:
+        at_two = Function(([i], [Interval(Int, 0, N - 1)]), Double, "at_two")
+        at_two.defn = [Case(Condition(number, "==", 2), v(i)), Case(Condition(number, "!=", 2), 0.0)]
+        count = Reduction(([k], [Interval(Int, 0, 9)]), ([j], [Interval(Int, 0, 1)]), Double, "count")
+        count.defn = [pm.Reduce(count(j + number), 1.0, pm.Op.Sum)]
+        return _plus(u, at_two(i) + count(2), "after")
+
+    start, speed = np.arange(3.0), np.array([5.0, 7.0, 9.0])
+    expected = 2 * (2 * (2 * start + 1) + speed + 1)
+    found = values(pm.iterate(step, x, steps=3), {"x": start, "v": speed})
+    assert_close(found, expected, roundings=9, magnitude=100.0)
+
+
+def test_names_of_a_step_are_no_names_of_the_iteration() -> None:
+    """Neither those of the user's variables and sizes, nor one function that is the next of two states."""
+    own, row = pm.Variable(Int, "t_"), pm.Parameter(Int, "t")
+    after = Function(([own], [Interval(Int, 0, N - 1)]), Double, "after")
+
+    def step(u: Any) -> Function:
+        after.defn = [u(own) + own + A(row, own)]
+        return after
+
+    start, table = np.arange(3.0), np.arange(9.0).reshape(3, 3)
+    inside = Condition(row, "<", N)
+    compiled = pm.compile(pm.iterate(step, x, steps=3), inputs=[x, A], constraints=[inside])
+    expected = start + 3 * np.arange(3) + 3 * table[1]
+    assert_close(compiled(start, table, t=1), expected, roundings=9, magnitude=100.0)
+
+    both = pm.iterate(lambda u, w: (same := _plus(u, w(i), "same"), same), [x, v], steps=2)
+    one, other = values(both, {"x": start, "v": start + 1})
+    expected = 3 * (2 * start + start + 1)
+    assert_close(one, expected, roundings=9, magnitude=100.0)
+    assert_close(other, expected, roundings=9, magnitude=100.0)
+
+
+def test_what_a_step_requires_of_sizes_is_required() -> None:
+    result = pm.iterate(lambda u: pm.pad(u[1:-1], 1, "edge"), x, steps=np.int64(3), keep=np.int64(2))
+    found = values(result, {"x": np.arange(6.0)})
+    assert found.tolist() == [[1, 1, 2, 3, 4, 4]] * 2

@@ -75,3 +75,14 @@ def test_the_hint_for_bool_names_what_every_numpy_has() -> None:
     compiled = pm.compile(~A, inputs=[A])
     with pytest.raises(pm.ArgumentError, match=r"A\.astype\(np\.bool_\)"):
         compiled(np.ones((2, 2), np.uint8))
+
+
+def test_what_is_not_below_nan() -> None:
+    """No number is, so that the opposite holds everywhere."""
+    f = Function(([i], [Interval(Int, 0, N - 1)]), Int, "f")
+    x = pm.Vector(Float, "x", [N])
+    below = [pm.Condition(x(i), "<", float("nan")), pm.Condition(float("nan"), ">=", x(i))]
+    f.defn = [Select(~below[0], 1, 0) + Select(~below[1], 2, 0) + Select(~pm.Condition(x(i), "<", 1.0), 4, 0)]
+    compiled, given = pm.compile(f), np.array([0.0, 2.0, np.nan], np.float32)
+    for call in (compiled, compiled.reference):
+        assert call(given).tolist() == [3, 7, 7]

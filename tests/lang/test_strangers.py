@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,3 +185,34 @@ def test_the_other_branch_keeps_the_whole_domain() -> None:
     g.defn = [pm.Select(pm.Condition(i, "<=", 0) & pm.Condition(x(i), ">", 0), 0.0, x(i - 1))]
     with pytest.raises(pm.BoundsError):
         pm.compile([g])
+
+
+def test_functions_that_numpy_takes_in_floating_point() -> None:
+    """Of integers they are no integers, and powers are Double whatever they are of."""
+    N = pm.Parameter(pm.Int, "N")
+    q, u, x = pm.Vector(pm.Int, "q", [N]), pm.Vector(pm.UChar, "u", [N]), pm.Vector(pm.Float, "x", [N])
+
+    def cases(q: Any, x: Any) -> list[Any]:
+        return [
+            np.float_power(q, 2),
+            np.float_power(2, q),
+            np.float_power(x, q),
+            np.fabs(q),
+            np.rint(q),
+            np.rint(x),
+        ]
+
+    given = (np.array([-2, 0, 3], np.int32), np.array([1.5, -2.5, 4.0], np.float32))
+    compiled = pm.compile(cases(q, x), inputs=[q, x])
+    for call in (compiled, compiled.reference):
+        for found, wanted in zip(call(*given), cases(*given), strict=True):
+            assert found.dtype == wanted.dtype
+            np.testing.assert_allclose(found, wanted, rtol=1e-15)
+    assert (np.fabs(u).dtype, np.rint(u).dtype) == (pm.Float, pm.Float)
+
+
+def test_axes_of_a_transpose_are_those_of_the_array() -> None:
+    A = pm.Matrix(pm.Double, "A", [2, 3])
+    assert [str(extent) for extent in A.transpose(-1, -2).shape] == ["3", "2"]
+    with pytest.raises(pm.ShapeError, match="has 2 dimensions, got the axes 3, 0"):
+        A.transpose(3, 0)

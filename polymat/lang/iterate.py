@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -23,8 +23,8 @@ def iterate(
     initial: Source | Sequence[Source],
     *,
     steps: Any,
-    keep: int = 1,
-    every: int | None = None,
+    keep: SupportsIndex = 1,
+    every: SupportsIndex | None = None,
 ) -> Any:
     """Apply a step to a state again and again: the state after `steps` steps.
 
@@ -46,12 +46,12 @@ def iterate(
     several = not isinstance(initial, Source)
     first = _checked_initial(initial, at)
     total, sizes = _checked_steps(steps, at), size_parameters(steps)
-    keep, every = _checked_kept(keep, every, at)
-    if total.is_constant and total.const < keep - 1:
-        least = f"and keep={keep} states need at least {keep - 1}" if keep > 1 else "which is less than 0"
+    last, each = _checked_kept(keep, every, at)
+    if total.is_constant and total.const < last - 1:
+        least = f"and keep={last} states need at least {last - 1}" if last > 1 else "which is less than 0"
         raise LangError(f"iterate: steps= is {total.const}, {least}", at=at)
     made = StateChain(step, first, total, sizes, at)
-    found = made.last(keep) if every is None else made.each(every)
+    found = made.last(last) if each is None else made.each(each)
     return found if several else found[0]
 
 

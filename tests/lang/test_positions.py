@@ -21,6 +21,7 @@ def test_products_are_kept_where_a_case_counts_them_alone(op: Op) -> None:
     a = pm.Matrix(Double, "a", [M, N])
     place = Reduction(([i], [ROWS]), ([i, k], [ROWS, POINTS]), Long, "place")
     place.defn = [Case(Condition(k, ">=", 1), Reduce(place(i), a(i, k - 1) * a(i, k), op))]
+    assert place.extreme is not None
     compiled = pm.compile([place, place.extreme])
     for shape in ((3, 2), (1, 7), (5, 33)):
         given = np.random.default_rng(shape[1]).standard_normal(shape)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -96,6 +99,27 @@ def test_clang(real: ScalarType, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = compiled_for(known.HASWELL, real, ())
     arrays = described(real)[1]
     assert_right(compiled(**arrays), compiled.reference(**arrays), real)
+
+
+@pytest.mark.parametrize("real", [pm.Float, pm.Double], ids=str)
+def test_code_for_aarch64_reaches_nothing_of_x86(real: ScalarType) -> None:
+    """What is left of the C where no macro of x86 is defined; the preprocessor is this machine's."""
+    source = compiled_for(known.NEOVERSE_N1, real, ()).source
+    assert "ia32" in source or "__asm__" in source or "__AVX" in source  # there is something to leave out
+    macros = subprocess.run(
+        ["gcc", "-dM", "-E", "-x", "c", os.devnull], capture_output=True, text=True, check=True
+    )
+    foreign = re.findall(r"#define (__(?:x86_64|amd64|i386|SSE|MMX|AVX|FMA|k8|SSSE)\w*)", macros.stdout)
+    kept = re.sub(r"^\s*#\s*include.*$", "", source, flags=re.M)
+    left = subprocess.run(
+        ["gcc", "-E", "-P", "-x", "c", *(f"-U{name}" for name in foreign), "-D__aarch64__=1", "-"],
+        input=kept,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "_pm_entry" in left
+    assert re.findall(r"__builtin_ia32_\w+|_mm\d*_\w+|__m(?:128|256|512)\w*|\bxmm|\brep\b", left) == []
 
 
 @pytest.mark.skipif(not INSTALLED, reason="no compiler for aarch64, or no emulator")

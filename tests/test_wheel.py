@@ -11,10 +11,12 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import polymat as pm
 from polymat.runtime.release import release
+from tests.elsewhere import COMPILER, INSTALLED
 from tests.test_cli import BLUR
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -181,3 +183,21 @@ def by_cmake(language: str, source: str, kept: Path, where: Path) -> None:
     build = where / "build"
     subprocess.run(["cmake", "-S", where, "-B", build, f"-DCMAKE_PREFIX_PATH={kept}"], check=True)
     subprocess.run(["cmake", "--build", build], check=True)
+
+
+@pytest.mark.skipif(not INSTALLED, reason="no compiler for aarch64, or no emulator")
+def test_the_extensions_compile_for_aarch64(tmp_path: Path) -> None:
+    """With this Python's headers, which are those of other processors of 64 bits as well, and no warning."""
+    include = [sysconfig.get_path("include"), sysconfig.get_path("platinclude"), np.get_include()]
+    sources = [ROOT / "polymat" / "_surface.c", *sorted((ROOT / "polymat" / "runtime").glob("_launch*.c"))]
+    assert len(sources) == 10
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    places = [f"-I{place}" for place in dict.fromkeys(include)]
+    out = str(tmp_path / "both.so")
+    done = subprocess.run(
+        [COMPILER, *flags, *places, *map(str, sources), "-o", out],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -86,7 +86,7 @@ def seconds_on(scheduled: Level, built: Pipeline, request: Request, threads: int
         sizes = assumed_sizes(pipeline, request.estimates)
         parts = [(1, scheduled, Figures.at(pipeline, request.machine, sizes, threads))]
     return sum(
-        times * figures.price(plan).seconds
+        times * figures.chosen(plan).seconds
         for times, schedule, figures in parts
         for plan in schedule.plans
         if schedule.kept.isdisjoint(plan.group.stages)

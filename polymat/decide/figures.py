@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.dataclass import dataclass
+from polymat.decide.followedcosts import FollowedCosts
 from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs
 from polymat.fusion.reads import Reads
@@ -60,7 +61,10 @@ class GroupFigures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """Answers for the groups of a pipeline at some sizes."""
+    """Answers for the groups of a pipeline at some sizes.
+
+    together: where several steps of it run together, the costs of its plans in their order.
+    """
 
     pipeline: Pipeline
     reads: Reads
@@ -68,6 +72,8 @@ class Figures:
     sizes: Mapping[str, int]
     threads: int
     home: Home
+    groups: tuple[tuple[str, ...], ...] = ()
+    together: FollowedCosts | None = None
 
     @staticmethod
     def at(pipeline: Pipeline, machine: Machine, sizes: Mapping[str, int], threads: int) -> Figures:
@@ -75,15 +81,21 @@ class Figures:
         home = Home.of(pipeline, machine, sizes, as_measured=True)
         return Figures(pipeline, Reads.of(pipeline), machine, sizes, threads, home)
 
+    def chosen(self, plan: Plan) -> PlanCost:
+        """The predicted time of a plan of the schedule, of a step together with others where that is so."""
+        if self.together is None or plan.group.stages not in self.groups:
+            return self.price(plan)
+        return self.together.costs[self.groups.index(plan.group.stages)]
+
     def price(self, plan: Plan) -> PlanCost:
-        """The predicted time of a plan."""
+        """The predicted time of a plan, of a step by itself."""
         return plan_cost(self.pipeline, plan, self.machine, self.sizes, self.threads, self.home)
 
     def of(self, plan: Plan) -> GroupFigures:
         """All figures of the group of a plan."""
         stages = [self.pipeline.stage(name) for name in plan.group.stages]
         nest = nest_of(self.pipeline, self.reads, plan.group.stages, self.sizes)
-        cost = self.price(plan)
+        cost = self.chosen(plan)
         told = decision(
             plan, nest, stages, self.machine, self.sizes, self.threads, terms="", seconds=cost.seconds
         )
@@ -93,9 +105,12 @@ class Figures:
             self._flops(plan, nest),
             pieces,
             _bytes(nest, nest.extents),
-            told.movement if plan.by_definition else None,
+            self._movement(told.movement) if plan.by_definition else None,
             max((r.element_bytes // r.parts for r in nest.references()), default=8),
         )
+
+    def _movement(self, alone: Movement) -> Movement:
+        return alone if self.together is None else self.together.movement(alone)
 
     def _flops(self, plan: Plan, nest: LoopNest) -> float | None:
         """Operations of the stages that are computed at all points."""

@@ -10,37 +10,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from polymat.dataclass import dataclass
+from polymat.decide.followedcosts import NEAR, FollowedCosts
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointsteps import PointSteps
 from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stage import Stage
+from polymat.graph.stepwise import Together
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
-from polymat.machine.calibrate import LEVELS
 from polymat.machine.model import Machine
-from polymat.model.movement import Movement, Traffic
+from polymat.model.team import sharing_seconds
 from polymat.plan.followingsteps import asked, following
 from polymat.plan.loops import LoopPlan
-from polymat.plan.schedule import Decision
+from polymat.plan.schedule import Decision, Schedule
 from polymat.plan.tile import Plan
 from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.home import Home
 
-NEAR = 2  # the level of the cache of one core that holds the rows of steps at work
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FollowedCosts:
-    """The predicted cost of a step, a stage each, where so many steps share a pass over the arrays."""
-
-    steps: int
-    costs: tuple[PlanCost, ...]
-
-    @property
-    def seconds(self) -> float:
-        """Of a step."""
-        return sum(cost.seconds for cost in self.costs)
+COPIES = 2  # of what a point has: into the arrays of its block before its steps, and out of them behind
 
 
 def followed_costs(
@@ -123,6 +111,51 @@ def _followed(
     )
 
 
+def point_costs(
+    schedule: Schedule, machine: Machine, sizes: Mapping[str, int], count: int, threads: int
+) -> tuple[PlanCost, ...]:
+    """Of a step whose points take all by themselves, a plan each.
+
+    Its arithmetic, and a share of one pass over memory, copies, and one region.
+    """
+    pipeline = schedule.grouping.pipeline
+    home = Home.of(pipeline, machine, sizes)
+    alone = [plan_cost(pipeline, plan, machine, sizes, 1, home) for plan in schedule.plans]
+    whole = sum(cost.seconds for cost in alone) * count
+    shared = threads > 1 and whole * (threads - 1) >= sharing_seconds(machine) * threads
+    team = threads if shared else 1
+    entering = sharing_seconds(machine) / count / len(alone) if shared else 0.0
+    return tuple(
+        PlanCost(
+            computing=cost.computing / team,
+            moving=(cost.moving + COPIES * cost.bytes / machine.bandwidth(1)) / count / team,
+            entering=entering,
+            bytes=cost.bytes / count,
+            level=cost.level,
+        )
+        for cost in alone
+    )
+
+
+def costs_together(
+    together: Together | None,
+    schedule: Schedule,
+    machine: Machine,
+    sizes: Mapping[str, int],
+    count: int,
+    threads: int,
+) -> FollowedCosts | None:
+    """The cost of a step of `count`, a plan each, as several run together; None where they cost as alone."""
+    if isinstance(together, SkewedSteps):
+        rows = [plan for plan in schedule.plans if isinstance(plan, LoopPlan)]
+        alone = [replace(plan, unroll=1, lines=1, lanes=1) for plan in rows]
+        pipeline = schedule.grouping.pipeline
+        return followed_costs(pipeline, alone, rows, together, machine, sizes, count, threads)
+    if isinstance(together, PointSteps):
+        return FollowedCosts(count, point_costs(schedule, machine, sizes, max(count, 1), threads))
+    return None
+
+
 def telling_of_following(
     telling: Callable[[], tuple[Decision, ...]], found: FollowedCosts
 ) -> Callable[[], tuple[Decision, ...]]:
@@ -136,21 +169,5 @@ def telling_of_following(
 
 def _told(decision: Decision, cost: PlanCost, found: FollowedCosts) -> Decision:
     terms = f"{cost.explain()}; {found.steps} steps in one pass"
-    return replace(
-        decision, terms=terms, seconds=cost.seconds, movement=_shared(decision.movement, found.steps)
-    )
-
-
-def _shared(movement: Movement, steps: int) -> Movement:
-    """The movement of a step where so many share what comes from beyond the cache of a core."""
-    return replace(
-        movement,
-        traffic=tuple(
-            _part(each, steps) if each.level in LEVELS[NEAR:] else each for each in movement.traffic
-        ),
-    )
-
-
-def _part(traffic: Traffic, steps: int) -> Traffic:
-    volumes = tuple((array, volume / steps) for array, volume in traffic.volumes)
-    return Traffic(traffic.level, volumes, traffic.bytes / steps, traffic.seconds / steps)
+    movement = found.movement(decision.movement)
+    return replace(decision, terms=terms, seconds=cost.seconds, movement=movement)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
-from polymat.graph.stepwise import Steps, Stepwise
+from polymat.decide.followprices import costs_together
+from polymat.graph.stepwise import Steps, Stepwise, Together
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
@@ -18,6 +20,7 @@ class PlacedSection:
 
     section: the number, from 0, of the outermost section that it is in.  steps: around it, outermost first.
     times: how often they run.  sizes: that it sees; one that depends on a step is as in the middle of them.
+    together: how several of its innermost steps run together, of `count`.
     """
 
     schedule: Schedule
@@ -25,12 +28,17 @@ class PlacedSection:
     steps: tuple[Steps, ...]
     times: int
     sizes: Mapping[str, int]
+    together: Together | None = None
+    count: int = 1
 
     def figures(self, machine: Machine, threads: int) -> Figures:
         """Answers for its groups, of one time that it runs."""
         pipeline = self.schedule.grouping.pipeline
         known = {size.name: self.sizes[size.name] for size in pipeline.sizes if size.name in self.sizes}
-        return Figures.at(pipeline, machine, assumed_sizes(pipeline, known), threads)
+        alone = Figures.at(pipeline, machine, assumed_sizes(pipeline, known), threads)
+        costs = costs_together(self.together, self.schedule, machine, self.sizes, self.count, threads)
+        groups = tuple(plan.group.stages for plan in self.schedule.plans)
+        return alone if costs is None else replace(alone, groups=groups, together=costs)
 
 
 def placed_sections(stepwise: Stepwise[Schedule], sizes: Mapping[str, int]) -> Iterator[PlacedSection]:
@@ -58,4 +66,5 @@ def _placed(
         for number in range(len(placed.level.sections)):
             yield from _placed(placed.level, number, section, steps, times, seen)
     else:
-        yield PlacedSection(placed.level, section, steps, times, seen)
+        count = 1 if placed.steps is None else len(placed.steps.numbers(sizes))
+        yield PlacedSection(placed.level, section, steps, times, seen, placed.together, count)

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polymat.decide.followprices import FollowedCosts, telling_of_following
+from polymat.decide.followedcosts import FollowedCosts
+from polymat.decide.followprices import point_costs, telling_of_following
 from polymat.decide.opensteps import StepsAsked
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
 from polymat.model.stepcalls import STEP_SECONDS
-from polymat.model.team import sharing_seconds
 from polymat.plan.schedule import Schedule
-from polymat.tilesize.cost import PlanCost, plan_cost
+from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.home import Home
-
-COPIES = 2  # of what a point has: into the arrays of its block before its steps, and out of them behind
 
 
 def with_lone_points(stepwise: Stepwise[Schedule], asked: StepsAsked) -> Stepwise[Schedule]:
@@ -43,7 +41,7 @@ def _pointwise(
         return section
     here = asked.sizes(section, stepwise)
     count = max(len(section.steps.numbers(here)), 1)
-    costs = _costs(schedule, asked.machine, here, count, asked.threads)
+    costs = point_costs(schedule, asked.machine, here, count, asked.threads)
     together = FollowedCosts(count, costs)
     if together.seconds >= _one_by_one(schedule, asked.machine, here, asked.threads):
         return section
@@ -55,7 +53,7 @@ def seconds_by_points(
     schedule: Schedule, machine: Machine, sizes: Mapping[str, int], count: int, threads: int
 ) -> float:
     """Predicted seconds of so many steps that points take by themselves."""
-    return count * sum(cost.seconds for cost in _costs(schedule, machine, sizes, count, threads))
+    return count * sum(cost.seconds for cost in point_costs(schedule, machine, sizes, count, threads))
 
 
 def _one_by_one(schedule: Schedule, machine: Machine, sizes: Mapping[str, int], threads: int) -> float:
@@ -64,26 +62,3 @@ def _one_by_one(schedule: Schedule, machine: Machine, sizes: Mapping[str, int], 
     home = Home.of(pipeline, machine, sizes)
     costs = (plan_cost(pipeline, plan, machine, sizes, threads, home) for plan in schedule.plans)
     return STEP_SECONDS + sum(cost.seconds for cost in costs)
-
-
-def _costs(
-    schedule: Schedule, machine: Machine, sizes: Mapping[str, int], count: int, threads: int
-) -> tuple[PlanCost, ...]:
-    """Of a step, a plan each: its arithmetic, and a share of one pass over memory, copies, and one region."""
-    pipeline = schedule.grouping.pipeline
-    home = Home.of(pipeline, machine, sizes)
-    alone = [plan_cost(pipeline, plan, machine, sizes, 1, home) for plan in schedule.plans]
-    whole = sum(cost.seconds for cost in alone) * count
-    shared = threads > 1 and whole * (threads - 1) >= sharing_seconds(machine) * threads
-    team = threads if shared else 1
-    entering = sharing_seconds(machine) / count / len(alone) if shared else 0.0
-    return tuple(
-        PlanCost(
-            computing=cost.computing / team,
-            moving=(cost.moving + COPIES * cost.bytes / machine.bandwidth(1)) / count / team,
-            entering=entering,
-            bytes=cost.bytes / count,
-            level=cost.level,
-        )
-        for cost in alone
-    )

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from polymat.decide.followprices import FollowedCosts, followed_costs, telling_of_following
+from polymat.decide.followedcosts import FollowedCosts
+from polymat.decide.followprices import followed_costs, telling_of_following
 from polymat.decide.opensteps import StepsAsked, open_schedule
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps, Skews

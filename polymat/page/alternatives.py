@@ -10,6 +10,7 @@ from polymat.decide.figures import Figures
 from polymat.page.figuretext import ratio_text, seconds_text
 from polymat.page.wording import instead
 from polymat.plan.schedule import Considered, Schedule
+from polymat.plan.tile import Plan
 
 MOST_TIMES = 1000  # of which a figure says nothing more: what the first call keeps costs others nothing
 ALIKE = 0.05  # the part of a time by which another one may differ
@@ -52,6 +53,11 @@ def alternatives(
     if not in_seconds:
         return rows
     return [*rows, *_apart(stages, considered), *_joined(stages, schedule, considered)]
+
+
+def step_alone(figures: Figures, plan: Plan, seconds: float) -> Alternative:
+    """Each step by itself, and its time beside that of one that is taken together with others."""
+    return _beside("each step by itself", figures.price(plan).seconds, seconds)
 
 
 def _beside(words: str, one: float, chosen: float) -> Alternative:

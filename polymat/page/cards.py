@@ -13,7 +13,7 @@ from polymat.decide.figures import Figures, GroupFigures
 from polymat.errors import counted
 from polymat.machine.model import Machine
 from polymat.model.hierarchy import hierarchy
-from polymat.page.alternatives import Alternative, alternatives
+from polymat.page.alternatives import Alternative, alternatives, step_alone
 from polymat.page.figuretext import bytes_text, count_text, rate_text, seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.roofline import Point, Roof, roofline
@@ -60,7 +60,8 @@ class Card:
         found = figures.of(plan)
         by_time = subject.request.options.cost == "time"
         others = alternatives(subject.schedule, told.stages, figures, found.cost.seconds, in_seconds=by_time)
-        return Card(subject, number, plan, told, figures, found, profile, tuple(others))
+        alone = [] if figures.together is None else [step_alone(figures, plan, found.cost.seconds)]
+        return Card(subject, number, plan, told, figures, found, profile, (*alone, *others))
 
     @property
     def machine(self) -> Machine:

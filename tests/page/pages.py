@@ -25,6 +25,7 @@ from polymat.page.document import document
 from polymat.page.subject import StepwiseSubject, Subject
 from polymat.page.turns import stepwise_document
 from polymat.plan.schedule import Schedule
+from polymat.reporting import told
 from polymat.request import Request
 from tests.decide import test_skewedsteps
 from tests.fixed import NARROW
@@ -43,7 +44,7 @@ def compiled_levels(request: Request) -> tuple[Pipeline, Any, Program]:
     built, program = found["built"], found["codegen"]
     assert isinstance(built, Pipeline)
     assert isinstance(program, Program)
-    return built, found["tilesize"], program
+    return built, told(found["tilesize"], found["segments"]), program
 
 
 def stated_request(outputs: Any, estimates: Any, **asked: Any) -> Request:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import polymat as pm
-from tests.page.pages import Page, power_method
+from tests.page.pages import Page, power_method, stencil_in_time
 
 MOST_BYTES = 300_000
 
@@ -55,7 +55,20 @@ def test_what_another_section_computes_is_not_computed_inside() -> None:
 
 
 def test_arrays_that_keep_few_steps_say_so() -> None:
-    assert re.search(r"tmp: 2 of 41 steps at a time, in memory until the call ends", page().text)
+    assert re.search(r"tmp: 1 of 41 steps at a time, in memory until the call ends", page().text)
+
+
+def test_steps_that_follow_each_other_cost_what_the_text_says_and_single_ones_more() -> None:
+    report = stencil_in_time()
+    said = Page(report._repr_html_()).text
+    assert "follow each other over rows" in said
+    ((figure, unit),) = re.findall(r"Predicted: ([\d.]+) ([mu]s) a call\. The longest is section 2", said)
+    assert report.predicted.seconds is not None
+    assert abs(float(figure) * (1e-3 if unit == "ms" else 1e-6) / report.predicted.seconds - 1) < 0.01
+    rows = re.findall(r"each step by itself\s+[\d.]+ [mu]s, ([\d.]+) times slower", said)
+    assert len(rows) == 2
+    assert all(float(times) > 1.1 for times in rows)
+    assert said.count("each step by itself") == 4  # of both groups, in the table of all and in their own
 
 
 def test_every_card_has_the_c_of_its_group() -> None:

@@ -155,7 +155,7 @@ def test_the_first_group_that_is_planned_wrongly_is_found(monkeypatch: pytest.Mo
 
 
 def test_too_few_elements_of_a_recurrence_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def single(schedule: Schedule) -> Schedule:
+    def single(schedule: Schedule, _: object) -> Schedule:
         return replace(schedule, folds={"f": (1, None)})
 
     monkeypatch.setattr("polymat.steps.fold_storage", single)

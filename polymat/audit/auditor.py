@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.audit.audited import Audited, TimedPlan
+from polymat.audit.yardstick import YARDSTICK
 from polymat.bisect import first_difference
 from polymat.checked import check
 from polymat.dataclass import dataclass
@@ -30,7 +31,8 @@ from polymat.request import Request
 from polymat.runtime.diagnose import bind
 from polymat.steps import Job
 
-SECONDS = 1.0  # that all programs together are called by turns
+SECONDS = 1.0  # that all programs together are called by turns, while nothing else computes on the core
+PATIENCE = 4.0  # times as long at most, where something does
 MOST = 6  # other plans of a group
 ROUNDS, MOST_CALLS = 3, 200  # at least; at most of one turn
 TURN, LONG = 1e-3, 2e-2  # seconds of a turn, and of a call that begins with cold caches in any case
@@ -159,16 +161,20 @@ class _Audit:
         return first_difference(found, expected)
 
     def _by_turns(self, programs: Sequence[Clocked], out: Arrays, seconds: float) -> None:
-        """Call one program after the other, again and again."""
+        """Call one program after the other, again and again; rounds count that begin and end undisturbed."""
         self.choice.run(self.arguments, out, 1, warm=False)
         begin = time.perf_counter()
         self.choice.run(self.arguments, out, 1, warm=False)
         once = time.perf_counter() - begin
-        calls, rounds = min(max(math.ceil(TURN / once), 2), MOST_CALLS), 0
-        while rounds < ROUNDS or time.perf_counter() - begin < seconds:
+        calls, rounds, calm = min(max(math.ceil(TURN / once), 2), MOST_CALLS), 0, 0.0
+        began, before = time.perf_counter(), YARDSTICK.is_calm()
+        end = began + PATIENCE * seconds
+        while rounds < ROUNDS or (calm < seconds and began < end):
             for program in programs:
                 program.run(self.arguments, out, calls, warm=once < LONG)
-            rounds += 1
+            now, after = time.perf_counter(), YARDSTICK.is_calm()
+            calm += now - began if before and after else 0.0
+            began, before, rounds = now, after, rounds + 1
 
     def _audited(self, group: int, others: Sequence[_Other]) -> Audited:
         plan = self.schedule.plans[group]

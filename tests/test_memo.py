@@ -164,3 +164,18 @@ def test_caches_of_the_process_are_listed_and_say_why() -> None:
                     found.setdefault(place, set()).add(node.name)
                     assert lines[decorator.lineno - 2].startswith("# "), f"{place}: {node.name}"
     assert found == OF_THE_PROCESS
+
+
+def test_compilations_of_one_program_leave_nothing_behind() -> None:
+    """A process that compiles again and again, a server say, keeps as many objects as after a few."""
+    x = pm.Vector(pm.Double, "x", [pm.Parameter(pm.Int, "N")])
+    y = (2 * x + x[::-1]).named("y")
+
+    def compiled() -> int:
+        """How many objects there are after it."""
+        assert [*levels(request_for(y))]
+        gc.collect()
+        return len(gc.get_objects())
+
+    counts = [compiled() for _ in range(6)]
+    assert counts[-1] <= counts[3] + 5, counts

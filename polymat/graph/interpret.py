@@ -173,13 +173,14 @@ class _StageRun:
     def _transform(self, item: FourierSum) -> None:
         """Add a Fourier transform, computed in double precision."""
         length, outputs = (max(int(form.evaluate(self.params)), 0) for form in (item.length, item.outputs))
+        if not length or not outputs:
+            return
+        count = length // 2 + 1 if item.half else length
+        values = self.evaluator.value(item.element, {item.index: np.arange(count)}, count)
+        values = values.astype(np.complex128)
         if item.half:
-            points = {item.index: np.arange(length // 2 + 1)}
-            values = self.evaluator.value(item.element, points, length // 2 + 1).astype(np.complex128)
-            self.array[:] += np.fft.irfft(values, length, norm="forward") if length else values[:0].real
-        elif length and outputs:
-            points = {item.index: np.arange(length)}
-            values = self.evaluator.value(item.element, points, length).astype(np.complex128)
+            self.array[:] += np.fft.irfft(values, length, norm="forward")
+        else:
             whole = np.fft.fft(values) if item.sign < 0 else np.fft.ifft(values, norm="forward")
             self.array[:outputs] += whole[np.arange(outputs) % length].astype(self.array.dtype)
 

@@ -138,7 +138,8 @@ def _is_exact(node: Expr) -> bool:
     """Whether an operation gives the same bits wherever it is compiled."""
     match node:
         case Binary(op):
-            return op != "**" and (op in ("+", "-", "/", "min", "max") or node.dtype.kind in "iu")
+            rounded_once = op in ("+", "-", "min", "max") or (op == "/" and node.dtype.kind != "c")
+            return op != "**" and (rounded_once or node.dtype.kind in "iu")
         case Call(function):
             return function in _EXACT
         case Load() | Const() | Variable() | Parameter() | Unary() | SelectExpr() | CastExpr():

@@ -170,7 +170,8 @@ def correlate(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
                 f"correlate: the taps are a Vector, a Signal or a sequence of numbers, got {shown(h)}",
                 at=caller_location(),
             )
-        return signal.fir(np.conj(np.asarray(h))[::-1], mode=mode)
+        turned = np.conj(np.asarray(h))[::-1]
+        return signal.fir(turned if isinstance(h, np.ndarray) else turned.tolist(), mode=mode)
     taps = _rank_one(h, "correlate")
     (count,) = taps.shape
 

@@ -74,3 +74,20 @@ def test_labels_are_formulas() -> None:
     assert x[2:].down(3).label == "x[2:].down(3)"
     assert (x + 1).fir(h).label == "(x + 1).fir(h, 'valid')"
     assert x.down(2).named("half").label == "half"
+
+
+def test_taps_in_a_list_take_the_type_of_the_signal() -> None:
+    """Whichever function they are given to; an array keeps its own."""
+    s = pm.Signal(pm.Float, "s", N)
+    for function in (pm.convolve, pm.correlate):
+        assert [function(s, taps).dtype for taps in ([1, 2, 3], (0.5, 1.0), [1.0] * 20)] == [pm.Float] * 3
+        assert function(s, np.ones(3)).dtype == pm.Double
+    complex_taps = pm.correlate(pm.Signal(pm.ComplexFloat, "c", N), [1.0, 2j])
+    assert complex_taps.dtype == pm.ComplexFloat
+
+
+def test_a_spectrum_without_values_has_no_samples() -> None:
+    spectrum = pm.Signal(pm.Complex, "spectrum", N)
+    pipeline = pm.compile(pm.irfft(spectrum))
+    for call in (pipeline, pipeline.reference):
+        assert [call(np.ones(count, complex)).shape for count in (0, 1, 2)] == [(0,), (0,), (2,)]

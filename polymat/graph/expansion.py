@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+import numpy as np
+
 from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor, Monomial, unless_one
 from polymat.lang.affine import computed_in
@@ -126,7 +128,7 @@ def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | Non
         case Binary("*"):
             return _times(known[0], known[1])
         case Binary("/"):
-            return _over(known[0], known[1]) if node.dtype.kind in "fc" else None
+            return _over(known[0], known[1], node.dtype) if node.dtype.kind in "fc" else None
         case Binary("**", _, Const(2)):
             return _times(known[0], known[0])
         case _:
@@ -139,9 +141,11 @@ def _times(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Mon
     return tuple(one * other for one in left for other in right)
 
 
-def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
-    """A quotient by one product without guards."""
-    if len(right) != 1 or right[0].guards:
+def _over(
+    left: tuple[Monomial, ...], right: tuple[Monomial, ...], dtype: ScalarType
+) -> tuple[Monomial, ...] | None:
+    """A quotient by one product without guards: a product with what one divided by that is."""
+    if len(right) != 1 or right[0].guards or not _has_inverse(right[0].scale, dtype):
         return None
     (one,) = right
     inverse = Monomial(
@@ -151,6 +155,15 @@ def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Mono
         tuple(binary("/", Const(1.0, WEAK_FLOAT), weight) for weight in one.weights),
     )
     return _times(left, (inverse,))
+
+
+def _has_inverse(scale: Expr | None, dtype: ScalarType) -> bool:
+    """Whether one divided by a constant is a number with all of its digits; of others nobody knows."""
+    if not isinstance(scale, Const):
+        return True
+    value = abs(complex(scale.value))
+    limits = np.finfo(dtype.dtype)
+    return value * float(limits.max) >= 1 and value * float(limits.tiny) <= 1
 
 
 def _select(node: SelectExpr, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | None:

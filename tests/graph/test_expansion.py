@@ -35,6 +35,16 @@ def test_sums_are_multiplied_out_in_order_with_their_signs() -> None:
     assert found == ["A(i, k) C(k, j)", "-1 A(i, k) x(j)", "B(i, k) C(k, j)", "-1 B(i, k) x(j)"]
 
 
+@pytest.mark.parametrize("least", [2.0**-1024, 2.0**-1074])
+def test_numbers_whose_inverse_is_none_divide_no_product(least: float) -> None:
+    """Of numbers that small the inverse is beyond all numbers, and so is what it is multiplied by."""
+    assert products(A(i, k) / 2.0**-1023) is not None
+    assert products(A(i, k) / 2.0**1022) is not None
+    assert products(A(i, k) / least) is None
+    assert products(A(i, k) / -least) is None
+    assert products(A(i, k) / 1.7e308) is None  # the inverse has fewer digits
+
+
 def test_what_no_index_moves_is_a_scale() -> None:
     assert products(alpha * A(i, j) * 2.0 + x(0)) == ["alpha * 2.0 A(i, j)", "x(0)"]
     assert products(x(0) * A(i, j), inside=("x",)) == ["x(0) A(i, j)"]

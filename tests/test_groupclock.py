@@ -106,3 +106,24 @@ def test_an_output_that_something_is_computed_in_is_no_group_of_a_profile() -> N
     found = compiled.profile(eliminations.arguments(50, 50, "float64")["square"])
     assert [group.stages for group in found.groups] == [("W",)]
     assert found.groups[0].seconds > 0
+
+
+def test_another_output_of_the_same_last_step_is_a_group_of_its_own() -> None:
+    """The elimination lies in one of them, in the program with a clock as in that without."""
+    last = eliminations.unscaled_lu()
+    again = pm.Function((last.variables, last.intervals), pm.Double, "again")
+    again.defn = [*last.defn]
+    compiled = pm.compile([last, again], options=pm.Options(fuse=False))
+    found = compiled.profile(eliminations.arguments(50, 50, "float64")["square"])
+    assert [group.stages for group in found.groups] == [("W",), ("again",)]
+    assert [group.stages for group in compiled.explain().groups] == [("W",), ("again",)]
+
+
+def test_points_that_take_no_steps_have_a_profile() -> None:
+    """What they take of the steps that there are is no part of nothing."""
+    x, T = pm.Vector(pm.Double, "x", [N]), pm.Parameter(pm.Int, "T")
+    compiled = pm.compile(pm.iterate(lambda v: v / 2 + 1, x, steps=T), estimates={N: 100_000, T: 50})
+    assert "each point takes all steps before others do" in str(compiled.explain())
+    for steps in (0, 1, 3):
+        assert compiled.profile(np.arange(7.0), T=steps).sizes["T"] == steps
+    assert compiled.explain()._repr_html_()

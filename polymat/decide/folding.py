@@ -46,8 +46,10 @@ def _in_outputs(schedule: Schedule, said: Container[str]) -> Schedule:
 
     before:  W(k, i, j) has one place for all k; L(i, j) = W(N, i, j), a copy
     after:   W(k, i, j) is at L(i, j), and L is in no group: there is nothing to be done for it
+
+    Once: a schedule that has been told of is folded again for its clock.
     """
-    if schedule.kept or schedule.others:
+    if schedule.kept or schedule.others or schedule.in_outputs:
         return schedule
     pipeline, found = schedule.grouping.pipeline, dict[str, str]()
     plans = {plan.group.stages: plan for plan in schedule.plans}

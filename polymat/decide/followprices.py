@@ -152,7 +152,7 @@ def costs_together(
         pipeline = schedule.grouping.pipeline
         return followed_costs(pipeline, alone, rows, together, machine, sizes, count, threads)
     if isinstance(together, PointSteps):
-        return FollowedCosts(count, point_costs(schedule, machine, sizes, max(count, 1), threads))
+        return FollowedCosts(count, point_costs(schedule, machine, sizes, count, threads))
     return None
 
 

@@ -66,5 +66,5 @@ def _placed(
         for number in range(len(placed.level.sections)):
             yield from _placed(placed.level, number, section, steps, times, seen)
     else:
-        count = 1 if placed.steps is None else len(placed.steps.numbers(sizes))
+        count = 1 if placed.steps is None else max(len(placed.steps.numbers(sizes)), 1)
         yield PlacedSection(placed.level, section, steps, times, seen, placed.together, count)

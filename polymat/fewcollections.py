@@ -27,7 +27,7 @@ def collected_seldom() -> Iterator[None]:
     global _within, _before
     with _lock:
         first, *others = gc.get_threshold()
-        if _within == 0:
+        if _within == 0 or first != YOUNGEST:
             _before = first
         _within += 1
         if 0 < first < YOUNGEST:

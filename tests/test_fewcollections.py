@@ -46,6 +46,14 @@ def test_what_a_program_says_meanwhile_stays() -> None:
     assert gc.get_threshold()[0] == 500
 
 
+def test_what_a_program_says_between_two_compilations_at_once_stays() -> None:
+    with collected_seldom():
+        gc.set_threshold(500, 10, 10)
+        with collected_seldom():
+            assert gc.get_threshold()[0] == YOUNGEST
+    assert gc.get_threshold()[0] == 500
+
+
 def test_the_last_of_several_threads_restores_it(threshold: tuple[int, int, int]) -> None:
     begun, done = threading.Event(), threading.Event()
 

@@ -24,6 +24,7 @@ from polymat.graph.splice import without_unread
 from polymat.graph.stepwise import Stepwise, section_text
 from polymat.loading import loaded
 from polymat.passes import PASSES, position
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.schedule import Schedule
 from polymat.poly.membership import members
 from polymat.request import Request
@@ -159,7 +160,7 @@ class _Code:
         first = replace(schedule, others=())
         if schedule.others and not self._fault(first):
             return Verdict("orders", f"orders: {fault}; without other orders of products it is right")
-        if schedule.folds and not self._fault(replace(first, folds={})):
+        if schedule.folds and not self._fault(_with_all_elements(first)):
             return Verdict("folds", f"folds: {fault}; with all elements of recurrences kept it is right")
         if self._fault(_plain_from(first, 0)):
             return self._stage(schedule.grouping.pipeline, fault)
@@ -223,16 +224,28 @@ def _plain(schedule: Schedule) -> Schedule:
 def _plain_from(schedule: Schedule, first: int) -> Schedule:
     """The schedule with every stage of the groups from the first one on by itself, in plain loops.
 
-    All elements of recurrences are kept: how few are enough follows from the plans.
+    So are outputs that stages of these groups were computed in.
     """
     pipeline, plans = schedule.grouping.pipeline, [*schedule.plans[:first]]
     groups = [*schedule.grouping.groups[:first]]
     for group in schedule.grouping.groups[first:]:
-        for name in group.stages:
+        inside = [schedule.in_outputs[name] for name in group.stages if name in schedule.in_outputs]
+        for name in (*group.stages, *inside):
             groups.append(Group((name,)))
             plans.append(plan_stage(groups[-1], pipeline.stage(name), pipeline.context))
     grouping = Grouping(pipeline, tuple(groups))
-    return replace(schedule, grouping=grouping, plans=tuple(plans), telling=tuple, folds={})
+    return _with_all_elements(replace(schedule, grouping=grouping, plans=tuple(plans), telling=tuple))
+
+
+def _with_all_elements(schedule: Schedule) -> Schedule:
+    """The schedule with all elements of recurrences kept: how few are enough follows from the plans.
+
+    Eliminations in blocks of steps have one place for all steps, or no code.
+    """
+    blocked = {plan.group.stages[-1] for plan in schedule.plans if isinstance(plan, EliminationPlan)}
+    folds = {name: places for name, places in schedule.folds.items() if name in blocked}
+    inside = {name: output for name, output in schedule.in_outputs.items() if name in blocked}
+    return replace(schedule, folds=folds, in_outputs=inside)
 
 
 def _made(schedule: Schedule | Stepwise[Schedule], job: Job) -> tuple[Program, CSource, Built]:

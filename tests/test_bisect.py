@@ -21,14 +21,16 @@ from polymat import (
     Options,
     Variable,
 )
-from polymat.bisect import Verdict, bisect
+from polymat.bisect import Verdict, _Code, bisect
 from polymat.codegen.c import render
 from polymat.decide.decider import Decider
 from polymat.driver import request_for
 from polymat.graph.group import Grouping
 from polymat.lang.expr import Const
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
+from tests.decide import eliminations
 from tests.faulty import N, i, stencils, without_margins, x
 from tests.fixed import NARROW
 from tests.hosts import CompileFor
@@ -168,6 +170,22 @@ def test_too_few_elements_of_a_recurrence_are_found(monkeypatch: pytest.MonkeyPa
     finding = found(g)
     assert finding.at_fault == "folds", finding.text
     assert finding.text.endswith("; with all elements of recurrences kept it is right")
+
+
+def test_an_elimination_in_an_output_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In plain loops the output is a stage of its own again, and right."""
+    run = _Code._run
+
+    def wrong(code: _Code, schedule: Any) -> dict[str, Any]:
+        blocked = any(isinstance(plan, EliminationPlan) for plan in schedule.plans)
+        return {name: values + blocked for name, values in run(code, schedule).items()}
+
+    monkeypatch.setattr(_Code, "_run", wrong)
+    request = request_for([eliminations.unscaled_lu()], name="R", options=Options(threads=1))
+    finding = bisect(request, {"A": eliminations.arguments(50, 50, "float64")["square"]})
+    assert finding.at_fault == "tilesize", finding.text
+    assert finding.text.startswith("tilesize, group 1 of 1, W: blocked steps"), finding.text
+    assert finding.text.endswith("; in plain loops it is right")
 
 
 def test_a_mistake_of_the_code_is_found_with_its_stage(

@@ -48,6 +48,11 @@ class Plan:
         """All of them."""
         return tuple(key for *_, keys in self.parts for key in keys)
 
+    @property
+    def count(self) -> int:
+        """How many cases are measured, one of several visits as often."""
+        return self.visits * len(self.keys)
+
     def left(self, record: Record) -> int:
         """How many visits of cases a record has not."""
         return sum(max(0, self.visits - record.visits(key)) for key in self.keys)
@@ -125,10 +130,10 @@ def begun(path: Path, empty: Record, plan: Plan, *, again: bool) -> Record:
                 f"{path} is of another run: {what} was {was!r} and is {now!r}; --again begins anew, "
                 "--output names another file"
             )
-    there = sum(found.entry(key) is not None for key in plan.keys)
-    if not plan.left(found):
-        raise CompleteError(f"{path} has all {there} cases: --again measures them anew, --output elsewhere")
-    progress(f"going on with {path}: {there} of {len(plan.keys)} cases are there\n")
+    count, left = plan.count, plan.left(found)
+    if not left:
+        raise CompleteError(f"{path} has all {count} cases: --again measures them anew, --output elsewhere")
+    progress(f"going on with {path}: {count - left} of {count} cases are there\n")
     asked = {"cases": empty.about["cases"]} if "cases" in empty.about else {}
     return replace(found, about={**found.about, **asked})
 
@@ -163,7 +168,7 @@ def finish(
                         keep_record(path, record)
                         clock.tick()
     if missing := plan.left(record):
-        progress(f"{missing} of {plan.visits * len(plan.keys)} cases are left for another run\n")
+        progress(f"{missing} of {plan.count} cases are left for another run\n")
     return record
 
 

@@ -72,7 +72,7 @@ class Timing:
         return statistics.median(self.rounds)
 
     @property
-    def visits(self) -> tuple[float, ...]:
+    def by_visit(self) -> tuple[float, ...]:
         """The median round of each visit."""
         ends = (*accumulate(self.counts or (len(self.rounds),), initial=0),)
         return tuple(statistics.median(self.rounds[begin:end]) for begin, end in pairwise(ends))

@@ -158,9 +158,9 @@ def _drift(seconds: Iterable[tuple[float, float]]) -> float:
 def _by_visits(both: Both, peers: Sequence[Both]) -> Iterator[float]:
     """How many times as long it takes, from each visit of the run before to each of the one after."""
     before, after = both
-    for then, was in enumerate(before.visits):
-        for now, seconds in enumerate(after.visits):
-            theirs = ((old.visits[then], new.visits[now]) for old, new in peers)
+    for then, was in enumerate(before.by_visit):
+        for now, seconds in enumerate(after.by_visit):
+            theirs = ((old.by_visit[then], new.by_visit[now]) for old, new in peers)
             yield seconds / was / _drift(theirs)
 
 

@@ -71,14 +71,14 @@ def test_another_visit_is_another_process_and_adds_its_rounds(
     assert run(path) == 0
     (before,) = read_record(path).entries
     assert run(path, "--visits", "2") == 0
-    assert f"going on with {path}: 1 of 1 cases are there" in capfd.readouterr().err
+    assert f"going on with {path}: 1 of 2 cases are there" in capfd.readouterr().err
     record = read_record(path)
     (after,) = record.entries
     assert (before.row.visits, after.row.visits) == (1, 2)
     first, both = before.row.timings["polymat"], after.row.timings["polymat"]
     assert both.rounds[: len(first.rounds)] == first.rounds
     assert both.counts == (len(first.rounds), len(both.rounds) - len(first.rounds))
-    assert both.visits[0] == first.seconds
+    assert both.by_visit[0] == first.seconds
     write_record(tmp_path / "again.json", record)
     assert read_record(tmp_path / "again.json") == record
     assert run(path, "--visits", "2") == 2

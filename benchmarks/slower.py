@@ -24,7 +24,7 @@ from polymat.errors import counted
 LEAST_CHANGE = 1.1  # times as long: what is less is not told
 SPREADS = 2.0  # of the medians of both runs, that a change has to exceed
 FEWEST_ROUNDS, FEWEST_PROGRAMS = 3, 5
-WRONGLY = 0.05  # the chance that anything is named where nothing has changed
+WRONGLY = 0.05  # the chance that anything is named slower where nothing has changed, quicker likewise
 DEVIATION = 1.4826  # of a normal distribution, by its median distance from the median
 TOO_NOISY = 1.25  # where unchanged programs differ by more, runs are not fit to be compared
 Timings = Mapping[str, Timing]

@@ -161,7 +161,7 @@ class _Audit:
         return first_difference(found, expected)
 
     def _by_turns(self, programs: Sequence[Clocked], out: Arrays, seconds: float) -> None:
-        """Call one program after the other, again and again; rounds count that begin and end undisturbed."""
+        """Call one program after the other, again and again; time counts of rounds that nothing disturbs."""
         self.choice.run(self.arguments, out, 1, warm=False)
         begin = time.perf_counter()
         self.choice.run(self.arguments, out, 1, warm=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -126,26 +127,29 @@ def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | Non
         case Binary("-"):
             return known[0] + tuple(m.negated(node.dtype) for m in known[1])
         case Binary("*"):
-            return _times(known[0], known[1])
+            return _times(known[0], known[1], node.dtype)
         case Binary("/"):
             return _over(known[0], known[1], node.dtype) if node.dtype.kind in "fc" else None
         case Binary("**", _, Const(2)):
-            return _times(known[0], known[0])
+            return _times(known[0], known[0], node.dtype)
         case _:
             return None
 
 
-def _times(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
+def _times(
+    left: tuple[Monomial, ...], right: tuple[Monomial, ...], dtype: ScalarType
+) -> tuple[Monomial, ...] | None:
     if len(left) * len(right) > MOST:
         return None
-    return tuple(one * other for one in left for other in right)
+    products = tuple(one * other for one in left for other in right)
+    return products if all(_is_usual(one.scale, dtype) for one in products) else None
 
 
 def _over(
     left: tuple[Monomial, ...], right: tuple[Monomial, ...], dtype: ScalarType
 ) -> tuple[Monomial, ...] | None:
     """A quotient by one product without guards: a product with what one divided by that is."""
-    if len(right) != 1 or right[0].guards or not _has_inverse(right[0].scale, dtype):
+    if len(right) != 1 or right[0].guards:
         return None
     (one,) = right
     inverse = Monomial(
@@ -154,16 +158,30 @@ def _over(
         one.factors,
         tuple(binary("/", Const(1.0, WEAK_FLOAT), weight) for weight in one.weights),
     )
-    return _times(left, (inverse,))
+    return _times(left, (inverse,), dtype)
 
 
-def _has_inverse(scale: Expr | None, dtype: ScalarType) -> bool:
-    """Whether one divided by a constant is a number with all of its digits; of others nobody knows."""
-    if not isinstance(scale, Const):
+def _is_usual(scale: Expr | None, dtype: ScalarType) -> bool:
+    """Whether the constants of a scale are together a number that has all of its digits."""
+    if scale is None or dtype.kind not in "fc":
         return True
-    value = abs(complex(scale.value))
     limits = np.finfo(dtype.dtype)
-    return value * float(limits.max) >= 1 and value * float(limits.tiny) <= 1
+    return float(limits.tiny) <= _size(scale) <= float(limits.max)
+
+
+def _size(scale: Expr) -> float:
+    """The absolute value of a scale where all that is no constant is one; one of zero, which stays zero."""
+    match scale:
+        case Const():
+            return abs(scale.value) or 1.0
+        case Unary("-") | CastExpr():
+            return _size(scale.operand)
+        case Binary("*"):
+            return _size(scale.left) * _size(scale.right)
+        case Binary("/"):
+            return _size(scale.left) / (_size(scale.right) or math.nan)
+        case _:
+            return 1.0
 
 
 def _select(node: SelectExpr, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | None:

@@ -45,6 +45,15 @@ def test_numbers_whose_inverse_is_none_divide_no_product(least: float) -> None:
     assert products(A(i, k) / 1.7e308) is None  # the inverse has fewer digits
 
 
+def test_constants_whose_product_is_no_number_scale_no_product() -> None:
+    """From left to right each of these quotients and products is one."""
+    assert products(A(i, k) / 1e150 / 1e150) is not None
+    assert products(A(i, k) / 1e200 / 1e200 * 1e250) is None
+    assert products(A(i, k) * 1e-200 * (alpha * 1e-200)) is None
+    assert products(A(i, k) * 1e200 * x(0) * 1e200) is None
+    assert products(A(i, k) * 0.0 * 1e300) is not None
+
+
 def test_what_no_index_moves_is_a_scale() -> None:
     assert products(alpha * A(i, j) * 2.0 + x(0)) == ["alpha * 2.0 A(i, j)", "x(0)"]
     assert products(x(0) * A(i, j), inside=("x",)) == ["x(0) A(i, j)"]

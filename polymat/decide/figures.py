@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 
 from polymat.dataclass import dataclass
 from polymat.decide.followedcosts import FollowedCosts
@@ -63,7 +64,7 @@ class GroupFigures:
 class Figures:
     """Answers for the groups of a pipeline at some sizes.
 
-    together: where several steps of it run together, the costs of its plans in their order.
+    together: where several steps of it run together, and costs: what its plans then cost, by their stages.
     """
 
     pipeline: Pipeline
@@ -72,8 +73,8 @@ class Figures:
     sizes: Mapping[str, int]
     threads: int
     home: Home
-    groups: tuple[tuple[str, ...], ...] = ()
     together: FollowedCosts | None = None
+    costs: Mapping[tuple[str, ...], PlanCost] = field(default_factory=dict)
 
     @staticmethod
     def at(pipeline: Pipeline, machine: Machine, sizes: Mapping[str, int], threads: int) -> Figures:
@@ -83,9 +84,8 @@ class Figures:
 
     def chosen(self, plan: Plan) -> PlanCost:
         """The predicted time of a plan of the schedule, of a step together with others where that is so."""
-        if self.together is None or plan.group.stages not in self.groups:
-            return self.price(plan)
-        return self.together.costs[self.groups.index(plan.group.stages)]
+        found = self.costs.get(plan.group.stages)
+        return self.price(plan) if found is None else found
 
     def price(self, plan: Plan) -> PlanCost:
         """The predicted time of a plan, of a step by itself."""

@@ -36,9 +36,11 @@ class PlacedSection:
         pipeline = self.schedule.grouping.pipeline
         known = {size.name: self.sizes[size.name] for size in pipeline.sizes if size.name in self.sizes}
         alone = Figures.at(pipeline, machine, assumed_sizes(pipeline, known), threads)
-        costs = costs_together(self.together, self.schedule, machine, self.sizes, self.count, threads)
-        groups = tuple(plan.group.stages for plan in self.schedule.plans)
-        return alone if costs is None else replace(alone, groups=groups, together=costs)
+        found = costs_together(self.together, self.schedule, machine, self.sizes, self.count, threads)
+        if found is None:
+            return alone
+        groups = (plan.group.stages for plan in self.schedule.plans)
+        return replace(alone, together=found, costs=dict(zip(groups, found.costs, strict=True)))
 
 
 def placed_sections(stepwise: Stepwise[Schedule], sizes: Mapping[str, int]) -> Iterator[PlacedSection]:

@@ -35,13 +35,14 @@ def filter_seconds(
     size = real_part(dtype).size
     alone, together = machine.peak_flops(size), machine.peak_flops(size, threads)
     multiplying = 2.0 * (results * taps + ROW) / (alone * SHARE)
+    halves = 0.0  # real and imaginary parts are taken apart for all four, and put together
     if are_neighbours(machine, size, taps, step, up):
-        plain = plain and dtype.kind != "c"
-        moving = _by_phases(machine, size, results=results, samples=samples, step=step, up=up, plain=plain)
-        moving += (results + samples) * _joined(machine, size) * 2.0 / filters if dtype.kind == "c" else 0.0
+        at_once = plain and dtype.kind != "c"
+        moving = _by_phases(machine, size, results=results, samples=samples, step=step, up=up, plain=at_once)
+        halves = 2.0 * (results + samples) * _joined(machine, size) if dtype.kind == "c" else 0.0
     else:
         moving = (results + samples) * _moved_seconds(machine, size)
-    return filters * rows * (multiplying + moving) * alone / together
+    return rows * (filters * (multiplying + moving) + halves) * alone / together
 
 
 def _moved_seconds(machine: Machine, element_bytes: int) -> float:

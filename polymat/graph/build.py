@@ -113,7 +113,7 @@ def _checked_names(
     parameters: Mapping[str, Parameter],
 ) -> dict[int, str]:
     """The name of each input and function in the pipeline, none of them another one's."""
-    names = name_sources(outputs, functions, arrays)
+    names = name_sources(outputs, functions, arrays, parameters)
     check_clashes(names, [*arrays, *functions], [*parameters.values()])
     check_call_names(arrays, [*parameters.values()])
     return names

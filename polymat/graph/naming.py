@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from polymat.errors import NameClashError
 from polymat.lang.algebra import Result
@@ -17,14 +17,20 @@ MOST_OPERANDS = 2
 
 
 def name_sources(
-    outputs: Sequence[Function], functions: Sequence[Function], inputs: Sequence[Input]
+    outputs: Sequence[Function],
+    functions: Sequence[Function],
+    inputs: Sequence[Input],
+    parameters: Collection[str],
 ) -> dict[int, str]:
-    """Names by identity; unnamed results are named after what they read or are, outputs `out`."""
+    """Names by identity; unnamed results are named after what they read or are, outputs `out`.
+
+    Names that the user gave, those of parameters as well, are none of these.
+    """
     names = {id(source): source.name for source in (*inputs, *functions) if source.name is not None}
-    taken = set(names.values())
+    taken = {*names.values(), *parameters}
     for function in functions:
         if id(function) not in names:
-            wish = "out" if any(function is o for o in outputs) else _wish(function)
+            wish = "out" if any(function is o for o in outputs) else function.wish or _wish(function)
             name, count = wish, 1
             while name in taken:
                 count += 1

@@ -122,10 +122,8 @@ class Input(Source):
             self.values = declared_ranges(self.label, self.dtype, values, self.at)
             self.sizes = tuple(dict.fromkeys((*self.sizes, *size_parameters(*values))))
         _check_sizes_only(self)
-        if len(self.dims) > MAX_RANK:
-            raise ShapeError(
-                f"{name} has {len(self.dims)} dimensions, an array has at most {MAX_RANK}", at=self.at
-            )
+        if (rank := len(self.dims)) > MAX_RANK:
+            raise ShapeError(f"{name} has {rank} dimensions, an array has at most {MAX_RANK}", at=self.at)
         for extent in self.dims:
             if extent.is_constant and extent.const < 0:
                 raise ShapeError(f"{name} has a negative extent {extent}", at=self.at)
@@ -189,12 +187,14 @@ class Function(Source):
 
     A definition is one expression, or disjoint `Case`s; points that no case covers take `default`.
     requires: conditions on sizes without which it is not meant; a call that breaks one is refused.
+    wish: what a function without a name is called in a pipeline where nothing else has that name.
     """
 
     _settable = frozenset(
-        {"variables", "intervals", "default", "defn", "_defn", "_compiled", "defined_at", "requires"}
+        {"variables", "intervals", "default", "defn", "_defn", "_compiled", "defined_at", "requires", "wish"}
     )
     requires: tuple[Condition, ...] = ()
+    wish = ""
 
     def _defining(self) -> str:
         return f"a definition is given by {self.label}.defn = [...]"

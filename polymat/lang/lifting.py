@@ -144,7 +144,7 @@ class Lifted:
             made = Reduction(domain, reduced, function.dtype, function.name, internal=True)
         else:
             made = Function(domain, function.dtype, function.name, internal=True)
-        made.at = function.at
+        made.at, made.wish = function.at, function.wish
         return made
 
     def entry(self, entry: Any, made: Function) -> Any:

@@ -27,6 +27,7 @@ from polymat.lang.indices import index_variable
 from polymat.lang.interval import Interval
 from polymat.lang.lifting import Before, Lifted, Times, changing, names_used, reached, uses
 from polymat.lang.makers import index_expression
+from polymat.lang.names import MAX_LENGTH
 from polymat.lang.reduction import Reduction
 from polymat.lang.types import Int, Long, lossy
 from polymat.lang.whole import makers_of
@@ -204,7 +205,7 @@ class StateChain:
         stage: Result = makers_of((like,)).computed(domain, like.dtype)
         stage.at, stage.text = self.at, f"the states of {like.label}"
         if named is not None and named.name is not None and not isinstance(named, Reduction):
-            stage.name = f"{named.name}_steps"
+            stage.wish = f"{named.name[: MAX_LENGTH - 8]}_steps"
         return stage
 
     def _kept(self, state: Function, source: Source, keep: int) -> Result:

@@ -243,6 +243,25 @@ def test_names_of_a_step_are_no_names_of_the_iteration() -> None:
     assert_close(other, expected, roundings=9, magnitude=100.0)
 
 
+@pytest.mark.parametrize("taken", ["a function", "an input", "a size", "an iteration"])
+def test_states_give_way_to_names_of_the_user(taken: str) -> None:
+    """They are called after the step's result, `p_steps`, unless something else is."""
+    if taken == "a function":
+        more = _plus(x, 0.0, "p_steps")(i)
+    elif taken == "an input":
+        more = Vector(Double, "p_steps", [N])(i)
+    else:
+        more = pm.Cast(Double, pm.Parameter(Int, "p_steps")) if taken == "a size" else 1.0
+    first = pm.iterate(lambda u: _plus(u, more, "p"), x, steps=2) if taken == "an iteration" else x
+    result = pm.iterate(lambda u: _plus(u, more, "p"), first, steps=2)
+    start = np.arange(3.0)
+    given = {"p_steps": start} if taken == "an input" else {}
+    found = values(result, {"x": start, **given}, **({"p_steps": 5} if taken == "a size" else {}))
+    added = {"a function": 2 * start, "an input": start, "a size": 5.0, "an iteration": 1.0}[taken]
+    steps = 4 if taken == "an iteration" else 2
+    assert_close(found, 2**steps * start + (2**steps - 1) * added, roundings=9, magnitude=100.0)
+
+
 def test_what_a_step_requires_of_sizes_is_required() -> None:
     result = pm.iterate(lambda u: pm.pad(u[1:-1], 1, "edge"), x, steps=np.int64(3), keep=np.int64(2))
     found = values(result, {"x": np.arange(6.0)})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import polymat as pm
+from polymat.graph.build import build
 
 N = pm.Parameter(pm.Int, "N")
 I = pm.Interval(pm.Int, 0, N - 1)  # noqa: E741 (PolyMage's name)
@@ -76,3 +77,11 @@ def test_a_result_is_named_once() -> None:
     assert result.named("B").label == "B"
     with pytest.raises(pm.NameClashError, match="B is named a second time, C"):
         result.named("C")
+
+
+def test_a_result_without_a_name_gives_way_to_a_size() -> None:
+    taken = pm.Parameter(pm.Int, "tmp_x")
+    x = pm.Vector(pm.Double, "x", [N])
+    shifted = x + taken
+    pipeline = build([(shifted - shifted.sum(axis=0, keepdims=True)).named("y")])
+    assert {"tmp_x", "tmp_x_2"} <= {*(s.name for s in pipeline.stages), *(s.name for s in pipeline.scalars)}

@@ -13,7 +13,7 @@ import numpy as np
 from polymat.errors import BoundsError, Location
 from polymat.lang.affine import Affine, Computed, Limits, computed_in
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Variable
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, SelectExpr, Variable
 from polymat.lang.expressiontext import expr_text
 from polymat.lang.traverse import walk
 from polymat.lang.types import Long
@@ -49,6 +49,9 @@ def _compared(bound: Expr, variable: Variable, op: str) -> Condition:
         case Binary("min" | "max" as which, one, other) if not any(isinstance(e, Load) for e in walk(bound)):
             first, second = _compared(one, variable, op), _compared(other, variable, op)
             return first & second if (which == "min") == (op != "<=") else first | second
+        case SelectExpr(condition, one, other):
+            first, second = _compared(one, variable, op), _compared(other, variable, op)
+            return condition & first | ~condition & second
         case _ if op == "<=":
             return Condition(bound, "<=", variable)
         case _:
@@ -97,22 +100,29 @@ def _coefficient(form: Affine, atom: Computed) -> int:
 def _limit(atom: Computed, sizes: Collection[str], *, upwards: bool) -> Affine | None:
     """What a value is at most, or at least: what was declared rather than what its type can hold."""
     sides = [_sides(each, upwards=upwards) for each in atom.ranges]
-    listed = dict.fromkeys(form for side in sides for form in side)
-    forms = [form for form in listed if all(_bounds(form, side, sizes, upwards=upwards) for side in sides)]
+    listed = [*dict.fromkeys(form for side in sides for form in side)]
+    clamped = isinstance(atom.value, Binary)
+
+    def bounding(forms: list[Affine]) -> list[Affine]:
+        return [form for form in forms if all(_bounds(form, side, sizes, clamped, upwards) for side in sides)]
+
+    forms = bounding(listed) or bounding([form + (1 if upwards else -1) for form in listed])
     of_sizes = [form for form in forms if not form.is_constant]
     declared = [form for form in forms if form.is_constant and not _is_end(form.const, atom.value)]
     return _tightest(of_sizes, upwards=upwards) or next(iter(declared), None)
 
 
-def _bounds(form: Affine, side: tuple[Affine, ...], sizes: Collection[str], *, upwards: bool) -> bool:
+def _bounds(
+    form: Affine, side: tuple[Affine, ...], sizes: Collection[str], clamped: bool, upwards: bool
+) -> bool:
     """Whether a form is no tighter than one of some limits, all of which hold.
 
     Of Clamp(e, 0, N - 1), which is e or an end, 0 is a lower limit: it is where there are N elements at all.
-    Of a choice of N and N - 1 the first one is none.
+    Of a choice of 0 and N - 1, or of N and N - 1, the first one is none.
     """
     for limit in side:
         room = form - limit if upwards else limit - form
-        least = 0 if upwards or room.is_constant else -1
+        least = -1 if clamped and not upwards and not room.is_constant else 0
         if form == limit or _is_at_least(least, room, sizes):
             return True
     return False

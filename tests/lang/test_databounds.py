@@ -338,13 +338,36 @@ def test_a_bound_is_not_taken_for_one_of_what_it_may_be() -> None:
         np.testing.assert_array_equal(found, [values[first:].sum() for first in firsts])
 
 
-@pytest.mark.parametrize(("one", "other", "least"), [(N, N - 1, N - 1), (1, 0, 0), (0, N - 1, 0)])
+@pytest.mark.parametrize(("one", "other", "least"), [(N, N - 1, N - 1), (1, 0, 0), (0, N - 1, -1)])
 def test_of_two_ends_of_a_choice_the_lower_one_is_a_limit(one: Any, other: Any, least: Any) -> None:
-    """Also 0 beside N - 1: where arrays of N have an element at all."""
+    """Of 0 and N - 1, neither of which is always the lower one, what is one less."""
     for ends in ((one, other), (other, one)):
         low = pm.Select(pm.Condition(i, "<", 3), *ends)
         found = Interval(Int, low, N + 3)
         assert str(found.lo) == str(least)
+
+
+def test_choices_of_0_and_the_last_index_where_there_is_none() -> None:
+    """A sum from -1 on lost its first term where M is 0, and one up to -1 or 0 was refused."""
+    first = pm.Condition(i, "<", 1)
+    made = []
+    for low, high in ((pm.Select(first, 0, M - 1), 3), (-2, pm.Select(first, 0, M - 1))):
+        s = Reduction(([i], [ROWS]), ([i, k], [ROWS, Interval(Int, low, high)]), pm.Double, f"s{len(made)}")
+        s.defn = [Reduce(s(i), pm.Cast(pm.Double, k + 4), Op.Sum)]
+        made.append(s)
+    compiled = pm.compile(made, options=pm.Options(cflags=("-O1",)))
+    for run in (compiled, compiled.reference):
+        assert [each.tolist() for each in run(M=0, N=3)] == [[22, 25, 25], [9, 5, 5]]
+        assert [each.tolist() for each in run(M=3, N=2)] == [[22, 13], [9, 20]]
+    x = Vector(pm.Double, "x", [M])
+    part = Reduction(
+        ([i], [ROWS]), ([i, k], [ROWS, Interval(Int, pm.Select(first, 0, M - 1), M - 1)]), pm.Double, "part"
+    )
+    part.defn = [Reduce(part(i), x(k), Op.Sum)]
+    with pytest.raises(pm.BoundsError, match=r"k = -1 with M = 0, N = 2 this is x\(-1\)"):
+        pm.compile(part)
+    parts = pm.compile(part, constraints=[pm.Condition(M, ">", 0)], options=pm.Options(cflags=("-O1",)))
+    assert parts(np.arange(1.0, 4.0), N=2).tolist() == [6, 3]
 
 
 def test_loops_over_elements_around_those_over_rows() -> None:

@@ -15,7 +15,7 @@ RUNNING_SUMS = (
 _ROWS = "a Function over the new indices says where each element comes from: R(i, j) = A(i * N + j)"
 _SORTED = "compile what comes before and after, and sort between the calls"
 _PLAIN = "everything is row-major; compile(..., fortran=[A]) takes an array in the other order"
-_HINTS = {
+HINTS = {
     "reshape": _ROWS,
     "ravel": _ROWS,
     "flatten": _ROWS,
@@ -65,7 +65,7 @@ def no_attribute(source: Source, name: str) -> AttributeError:
     return NoAttributeError(
         f"{source.label} is described, not computed, and has no {name}",
         at=caller_location(),
-        hint=_HINTS.get(name, f"write it with polymat's own functions, or index it: {indexed(source)}"),
+        hint=HINTS.get(name, f"write it with polymat's own functions, or index it: {indexed(source)}"),
     )
 
 

@@ -16,11 +16,11 @@ from polymat.lang.expr import Expr, binary, call
 from polymat.lang.function import Source
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
-from polymat.lang.ndarraynames import RUNNING_SUMS
+from polymat.lang.ndarraynames import HINTS, RUNNING_SUMS
 from polymat.lang.operators import shown
 from polymat.lang.padding import pad
 from polymat.lang.truths import Count
-from polymat.lang.types import Complex, Double, floating
+from polymat.lang.types import Bool, Complex, Double, Int8, floating
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
@@ -54,7 +54,33 @@ def _function_of(name: str) -> Callable[..., Any] | None:
 
 
 def _squared(x: Any) -> Any:
-    return lifted(lambda value: binary("*", value, value), (x,), f"{x.label}**2")
+    """Of truth values small integers, as in NumPy."""
+
+    def value(element: Expr) -> Expr:
+        number = Cast(Int8, element) if element.dtype == Bool else element
+        return binary("*", number, number)
+
+    return lifted(value, (x,), f"{x.label}**2")
+
+
+def _reciprocal(x: Any) -> Any:
+    if x.dtype.kind in "iub":
+        raise LangError(
+            f"np.reciprocal of the {x.dtype} {x.label}: NumPy cuts its quotients off to integers",
+            at=caller_location(),
+            hint=f"1 / {x.label}, which is Double",
+        )
+    return 1 / x
+
+
+def _magnitude(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise LangError(
+            f"np.fabs has no meaning for complex values, got {x.label}",
+            at=caller_location(),
+            hint=f"pm.Abs({x.label})",
+        )
+    return _of_floats("abs")(x)
 
 
 def _truth(x: Any) -> Any:
@@ -82,7 +108,7 @@ def _double_power(left: Any, right: Any) -> Any:
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "float_power": _double_power,
-    "fabs": _of_floats("abs"),
+    "fabs": _magnitude,
     "rint": _of_floats("round"),
     "multiply": multiplied,
     "matmul": matmul,
@@ -91,7 +117,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "square": _squared,
     "isinf": lambda x: compared("==", abs(x), np.inf),
     "isfinite": lambda x: compared("<", abs(x), np.inf),
-    "reciprocal": lambda x: 1 / x,
+    "reciprocal": _reciprocal,
     "invert": lambda x: ~x,
     "logical_and": lambda left, right: arithmetic("&", _truth(left), _truth(right)),
     "logical_or": lambda left, right: arithmetic("|", _truth(left), _truth(right)),
@@ -144,7 +170,7 @@ def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     return LangError(
         f"np.{name}{given} is not defined on whole functions and inputs",
         at=caller_location(),
-        hint=_WRITTEN.get(name, other),
+        hint=_WRITTEN.get(name) or HINTS.get(name, other),
     )
 
 
@@ -191,4 +217,6 @@ _CALLED: dict[str, Callable[..., Any]] = {
     "pad": pad,
     "round": rounded,
     "around": rounded,
+    "real": mathfunctions.Real,
+    "imag": mathfunctions.Imag,
 }

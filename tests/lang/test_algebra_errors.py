@@ -263,7 +263,7 @@ hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; ...
 
 np.sort(S)
 LangError: np.sort is not defined on whole functions and inputs
-hint: write it with polymat's own functions, or index them in a definition
+hint: compile what comes before and after, and sort between the calls
 
 np.sum(S, dtype=float)
 DtypeError: Cast needs an element type, got <class 'float'>

@@ -209,6 +209,20 @@ def test_functions_that_numpy_takes_in_floating_point() -> None:
             assert found.dtype == wanted.dtype
             np.testing.assert_allclose(found, wanted, rtol=1e-15)
     assert (np.fabs(u).dtype, np.rint(u).dtype) == (pm.Float, pm.Float)
+    truths = pm.Vector(pm.Bool, "truths", [N])
+    assert (np.square(truths).dtype, np.square(u).dtype) == (pm.Int8, pm.UChar)
+    with pytest.raises(pm.LangError, match=r"np\.reciprocal of the Int q: NumPy cuts"):
+        np.reciprocal(q)
+
+
+def test_parts_of_complex_numbers_by_numpys_functions() -> None:
+    z = pm.Vector(pm.Complex, "z", [2])
+    compiled = pm.compile([np.real(z), np.imag(z), np.reciprocal(z)], options=pm.Options(cflags=("-O1",)))
+    found = compiled(np.array([3 + 4j, 2j]))
+    assert [each.tolist() for each in found[:2]] == [[3, 0], [4, 2]]
+    np.testing.assert_allclose(found[2], [0.12 - 0.16j, -0.5j], rtol=1e-15)
+    with pytest.raises(pm.LangError, match=r"np\.fabs has no meaning for complex values, got z"):
+        np.fabs(z)
 
 
 def test_axes_of_a_transpose_are_those_of_the_array() -> None:

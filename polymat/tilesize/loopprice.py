@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from math import ceil
 
 from polymat.dataclass import dataclass
@@ -21,6 +22,7 @@ from polymat.tilesize.shortloops import (
     loop_lengths,
     short_rows_slowdown,
     starting_operations,
+    written_out_terms,
 )
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, sum_operations
 
@@ -104,12 +106,16 @@ def loop_operations(
     """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
 
     unchanged: the parts, by number, that nobody computes.  Stages in one loop over rows have what they load
-    in registers.  Sums count by their operations, each in the innermost loop that changes it: which of their
-    loops is best is what register blocks and libraries are compared with, and nothing measured says how near
-    to the peak they come.
+    in registers.  Rows of sums of a few terms, which are written out, count by what they load; other sums by
+    their operations, each in the innermost loop that changes it: which of their loops is best is what
+    register blocks and libraries are compared with, and nothing measured says how near to the peak they come.
     """
     starting = starting_operations(stage, estimates, loops, machine.lanes(stage.dtype.size))
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
+    terms = written_out_terms(stage) if loops.kind == "row" and loops.lanes == 1 else None
+    if terms is not None:
+        seconds = _rows_seconds(stage, estimates, loops, along, terms, rates)
+        return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
     if loops.adds_up or loops.kind == "scatter":
         waiting = rates.latency * machine.peak_flops(widest) * VECTOR_SHARE / max(loops.unroll, 1)
         return sum_operations(stage, estimates, loops.order, loops.slowdown(1), waiting) + starting
@@ -132,6 +138,33 @@ def _together(plan: Plan, stage: Stage, loops: LoopPlan) -> str | None:
     """The dimension of which several points of a stage run together."""
     member = plan.member(stage.name)
     return loops.parallel if member is None else member.dims[loops.block]
+
+
+@once_a_stage
+def _rows_seconds(
+    stage: Stage,
+    estimates: Mapping[str, int],
+    loops: LoopPlan,
+    along: str | None,
+    terms: tuple[int, ...],
+    rates: Rates,
+) -> float:
+    """Of rows of sums of a few terms: what these load, and the result once more for each pass over it.
+
+    before:  for k in 0..3: row += a(k) * rows(k)
+    after:   row += a(0) * rows(0) + a(1) * rows(1) + a(2) * rows(2) + a(3) * rows(3), one pass
+    """
+    first = len(stage.parts)
+    demands = point_demands(stage, loops, along, loops.unroll)
+    seconds = sum(
+        part_points(stage, part, estimates) * rates.by_vectors(each)
+        for part, each in zip(stage.parts, demands[:first], strict=True)
+    )
+    for item, each, count in zip(stage.accumulations, demands[first:], terms, strict=True):
+        passes = count // loops.addends + count % loops.addends
+        moved = each.bytes + 2.0 * stage.dtype.size * passes / count
+        seconds += points(item.box, estimates) * rates.by_vectors(replace(each, bytes=moved))
+    return seconds
 
 
 @once_a_stage

@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from polymat.graph.aligned import Member
 from polymat.graph.stage import Accumulation, Stage
@@ -22,6 +23,9 @@ from polymat.plan.loops import LoopPlan
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):
 # 0.35 to 0.55 ns, in a 3 x 3 convolution of one channel and in products with one column.
 START = 1.8
+WRITTEN_OUT = (
+    16  # turns of a loop that gcc writes out, where it knows their number (max-completely-peel-times)
+)
 
 
 @once_a_stage
@@ -90,6 +94,23 @@ def level_lengths(
         )
         for k in range(len(members[0].dims))
     ]
+
+
+@remembered
+def written_out_terms(stage: Stage) -> tuple[int, ...] | None:
+    """How many terms an element has of each of a stage's sums, where compilers write all of them out.
+
+    None where a sum has more, or as many as data or the call say.
+    """
+    counts = tuple(_known_terms(item) for item in stage.accumulations)
+    return counts if stage.segments is None and all(0 < count <= WRITTEN_OUT for count in counts) else None
+
+
+def _known_terms(item: Accumulation) -> int:
+    """Terms of an element; 0 where the call tells their number."""
+    own = {name for form in item.target for name in form.names()}
+    sizes = [high - low + 1 for dim, (low, high) in zip(item.dims, item.box, strict=True) if dim not in own]
+    return prod(size.const for size in sizes) if all(size.is_constant for size in sizes) else 0
 
 
 @once_a_stage

@@ -15,6 +15,7 @@ from polymat.machine.seams import parted
 _BYTES = (4, 8)
 _MOST_LEVELS, _MOST_EXTENT, _MOST_THREADS, _MOST_TABLES = 16, 1 << 20, 4096, 16
 _SECONDS_BOUNDS = (1e-9, 1e4)
+_MOST_REGISTERS = 64
 SHARED = 1 << 22
 """Multiplications of a product from which threads share it where it is timed: waking them is little then."""
 Extents = tuple[float, float, float]
@@ -33,13 +34,15 @@ class ProductTimes:
 
     element_bytes: of a real number.  threads: that shared each product, of SHARED multiplications at least;
     smaller ones are those of one thread.  levels: of m, n and k, rising.  seconds: those of k next to each
-    other, then those of n.
+    other, then those of n.  block: rows and vectors of the register blocks that they ran in; None of a
+    library's, and where nobody has noted it.
     """
 
     element_bytes: int
     threads: int
     levels: tuple[int, ...]
     seconds: tuple[float, ...]
+    block: tuple[int, int] | None = None
 
     @property
     def extents(self) -> tuple[Extents, ...]:
@@ -122,7 +125,10 @@ def ratios_of(times: Iterable[ProductTimes], element_bytes: int, predicted: Pred
 def as_lists(times: Iterable[ProductTimes]) -> list[list[object]]:
     """For the text of a file; times have four digits."""
     return [
-        [each.element_bytes, each.threads, list(each.levels), [float(f"{s:.3e}") for s in each.seconds]]
+        [
+            *(each.element_bytes, each.threads, list(each.levels), [float(f"{s:.3e}") for s in each.seconds]),
+            *([] if each.block is None else [list(each.block)]),
+        ]
         for each in times
     ]
 
@@ -138,9 +144,9 @@ def from_lists(value: Any) -> tuple[ProductTimes, ...]:
 
 
 def _times(value: Any) -> ProductTimes:
-    if not isinstance(value, list) or len(value) != 4:
+    if not isinstance(value, list) or len(value) not in (4, 5):
         raise ValueError("times of products are not of a type, threads, extents and seconds")
-    element_bytes, threads, levels, seconds = value
+    element_bytes, threads, levels, seconds, *block = value
     if (
         not _is_count(element_bytes, 8)
         or element_bytes not in _BYTES
@@ -155,7 +161,16 @@ def _times(value: Any) -> ProductTimes:
         raise ValueError("extents of products do not rise from 2 on")
     if not isinstance(seconds, list) or len(seconds) != len(levels) ** 3 or not all(map(_is_time, seconds)):
         raise ValueError("times of products are none")
-    return ProductTimes(element_bytes, threads, tuple(levels), tuple(seconds))
+    return ProductTimes(element_bytes, threads, tuple(levels), tuple(seconds), _block(*block))
+
+
+def _block(found: Any = None) -> tuple[int, int] | None:
+    if found is None:
+        return None
+    is_pair = isinstance(found, list) and len(found) == 2
+    if not is_pair or not all(_is_count(each, _MOST_REGISTERS) for each in found):
+        raise ValueError("products ran in no register blocks")
+    return found[0], found[1]
 
 
 def _is_count(value: Any, most: int) -> bool:

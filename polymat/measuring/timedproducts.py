@@ -164,7 +164,13 @@ def _measured(
         progress(1.0)
     teams = tuple(dict.fromkeys((1, threads)))
     own, others = (_times(cases, teams, rounds.levels, way) for way in (0, 1))
-    return own, others if calls else ()
+    return tuple(_in_its_blocks(each, machine) for each in own), others if calls else ()
+
+
+def _in_its_blocks(times: ProductTimes, machine: Machine) -> ProductTimes:
+    """Own times, with the register blocks of the machine."""
+    blocks = blocks_of(machine.of_a_thread(times.threads), times.element_bytes)
+    return replace(times, block=(blocks.rows, blocks.vectors))
 
 
 def _measure_rounds(

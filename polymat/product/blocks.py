@@ -10,7 +10,7 @@ PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operan
 MOST_DEPTH = 1024
 MOST_VECTORS = 6  # of a register block, where that is measured
 LEAST_KC = 32  # of any block: segments that are gathered share it
-CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
+CLASS = 0.85  # of the best rate, above which register blocks count as equally fast
 TURNED_SHARE = 0.87  # of the first-level cache that its columns of B take at most
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
@@ -93,7 +93,9 @@ def register_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
     """Rows and vectors of register blocks: what was chosen, what was measured on the machine, or the model.
 
     Blocks that reach nearly the best rate are one class.  Of the first class the model's block is taken, so
-    that noise does not change code; where it is not in there, the fastest.
+    that noise does not change code; where it is not in there, the fastest.  The class is wide, since rates
+    are those of full blocks on packed operands, and say nothing of columns that are left over or of operands
+    off the lines of the cache, for which wide blocks of few rows are worst.
     """
     for size, rows, vectors in machine.registers:
         if size == element_bytes:

@@ -16,16 +16,18 @@ from polymat.product.ways import way_of
 
 @remembered
 def measured_ratios(machine: Machine, blocks: Blocks, element_bytes: int) -> Ratios | None:
-    """By what products took longer than their price says; None of a machine on which none were timed."""
+    """By what products took longer than their price says; None where none were timed in such blocks."""
     calibration = machine.calibration
     if calibration is None:
         return None
+    block = blocks.rows, blocks.vectors
+    timed = [each for each in calibration.products if each.block == block]
 
     def predicted(extents: Extents, threads: int) -> float:
         operations = product_operations(blocks, extents, threads)
         return threads * operations / machine.peak_flops(element_bytes, threads)
 
-    return ratios_of(calibration.products, element_bytes, predicted)
+    return ratios_of(timed, element_bytes, predicted)
 
 
 def product_operations(blocks: Blocks, extents: Extents, threads: int) -> float:

@@ -15,6 +15,7 @@ from polymat.machine.grid import Grid
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import SHARED, ProductTimes, triples
+from polymat.product.blocks import modelled_block
 from tests.hosts import CompileFor, StatedLibraries
 from tests.machine.test_model import MEASURED
 from tests.tolerance import assert_close
@@ -35,7 +36,10 @@ def tables(speed: Speed, levels: tuple[int, ...] = LEVELS) -> tuple[ProductTimes
         return 2.0 * m * n * k / (PEAK * 8 / size * team * speed(m, n, k))
 
     return tuple(
-        ProductTimes(size, threads, levels, tuple(seconds(*point, size, threads) for point in points))
+        ProductTimes(
+            *(size, threads, levels, tuple(seconds(*point, size, threads) for point in points)),
+            modelled_block(HASWELL),
+        )
         for size in (4, 8)
         for threads in (1, 2)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ def ratios(*found: ProductTimes) -> Ratios:
 
 def test_round_trip() -> None:
     found = tuple(ProductTimes(size, threads, (3, 20), (1.5e-4,) * 8) for size, threads in ((4, 1), (8, 2)))
+    found = (*found, replace(found[0], threads=3, block=(6, 2)))
     assert from_lists(as_lists(found)) == found
     assert from_lists([]) == ()
 
@@ -52,6 +54,10 @@ def test_round_trip() -> None:
         {},
         [[8, 1, [10, 1000]]],
         [[8, 1, [10, 1000], [1e-3] * 7]],
+        [[8, 1, [10, 1000], [1e-3] * 8, [6]]],
+        [[8, 1, [10, 1000], [1e-3] * 8, [6, 0]]],
+        [[8, 1, [10, 1000], [1e-3] * 8, 6]],
+        [[8, 1, [10, 1000], [1e-3] * 8, [6, 2], 1]],
         [[8, 1, [10, 1000], [1e-3] * 7 + [0.0]]],
         [[8, 1, [10, 1000], [1e-3] * 7 + [1]]],
         [[8, 1, [10, 1000], [1e-3] * 7 + [float("nan")]]],

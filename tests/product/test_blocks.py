@@ -40,6 +40,12 @@ def test_noise_does_not_change_the_block() -> None:
     assert register_block(measured(WIDE, (8, 8, 3, 95e9), (8, 14, 2, 100e9)), 8) == (8, 3)
 
 
+def test_wide_blocks_of_few_rows_are_not_taken_for_their_rate_alone() -> None:
+    """Rates as measured on a Zen 3, where products by the model's block take 0.76 of the time (float32)."""
+    rates = ((4, 6, 2, 90.9e9), (4, 5, 2, 97.4e9), (4, 3, 3, 97.9e9), (4, 2, 4, 98.3e9))
+    assert register_block(measured(ZEN3, *rates), 4) == modelled_block(ZEN3) == (6, 2)
+
+
 def test_a_clearly_faster_block_is_taken() -> None:
     machine = measured(WIDE, (8, 8, 3, 80e9), (8, 14, 2, 100e9), (8, 13, 2, 99e9), (4, 8, 3, 200e9))
     assert register_block(machine, 8) == (14, 2)

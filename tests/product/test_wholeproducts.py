@@ -13,7 +13,7 @@ from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import ProductTimes
 from polymat.plan.kernel import KernelPlan
-from polymat.product.blocks import blocks_of
+from polymat.product.blocks import blocks_of, modelled_block
 from polymat.product.wholeproducts import measured_ratios, product_operations
 from polymat.tilesize.kernelplanner import kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
@@ -58,12 +58,22 @@ def test_a_plan_takes_as_long_as_was_measured() -> None:
     machine, levels = replace(HASWELL, cores=2), (50, 1000)
     sizes = {"M": 1000, "N": 1000, "K": 1000}
     seconds = [2.0 * m * n * k / 2e10 for m in levels for n in levels for k in levels]
-    tables = tuple(ProductTimes(8, threads, levels, tuple(seconds)) for threads in (1, 2))
+    block = modelled_block(machine)
+    tables = tuple(ProductTimes(8, threads, levels, tuple(seconds), block) for threads in (1, 2))
     measured = machine.with_calibration(replace(MEASURED, threads=2, blocks=(), products=tables))
     for threads in (1, 2):
         found = kernel_operations(plan(measured, sizes, threads), sizes, threads)
         assert found / measured.peak_flops(8, threads) == pytest.approx(2e9 / 2e10)
     assert measured_ratios(machine, blocks_of(machine, 8), 8) is None
+
+
+def test_times_of_other_register_blocks_say_nothing() -> None:
+    """Nor those of which nobody has noted the blocks."""
+    blocks, seconds = blocks_of(HASWELL, 8), (1e-6,) * 8
+    for block, is_known in (((blocks.rows, blocks.vectors), True), ((2, 4), False), (None, False)):
+        table = ProductTimes(8, 1, (50, 1000), seconds, block)
+        machine = HASWELL.with_calibration(replace(MEASURED, blocks=(), products=(table,)))
+        assert (measured_ratios(machine, blocks, 8) is not None) is is_known
 
 
 def test_threads_that_share_cores_cut_for_half_of_their_caches() -> None:

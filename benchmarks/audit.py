@@ -26,6 +26,7 @@ from benchmarks.machinetext import header
 from benchmarks.measure import progress
 from benchmarks.peers.table import polymat_peer
 from benchmarks.task import Task
+from polymat.audit.drift import since_calibration
 from polymat.runtime.calibration import calibrated_machine
 
 SECONDS, QUICK_SECONDS = 1.0, 0.2  # that the programs of one audit are called by turns
@@ -125,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     directory = asked.keep or (MACHINES / machine.microarchitecture if whole else None)
     known = kept_lines(directory) if asked.resume and directory is not None else []
     lines: list[Line] = []
-    head = header(machine)
+    head = f"{header(machine)}\n- calibration: {since_calibration()}"
     tasks = partial(suite, asked.quick, asked.only)
     for line in audits(tasks, threads, QUICK_SECONDS if asked.quick else SECONDS, known):
         lines.append(line)

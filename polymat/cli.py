@@ -225,13 +225,14 @@ def _audit(asked: argparse.Namespace) -> int:
     # With the interpreter, as above.
     from polymat.audit.audited import summary_line, table_lines, write_json
     from polymat.audit.auditor import audit
+    from polymat.audit.drift import since_calibration
 
     request, arguments = _uncompiled(asked.target), load_arguments(asked.inputs)
     try:
         found = audit(request, arguments, threads=asked.threads)
     except ArgumentError as error:
         raise UsageError(error.message, hint=error.hint) from error
-    print("\n".join([*table_lines(found), summary_line(found)]))
+    print("\n".join([*table_lines(found), since_calibration(), summary_line(found)]))
     if asked.json is not None:
         write_json(asked.json, found)
     return _FAILED if any(group.wrong for group in found) else _OK

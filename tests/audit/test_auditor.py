@@ -128,6 +128,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / "app.py").write_text(text, encoding="utf-8")
     np.savez(tmp_path / "inputs.npz", x=np.random.default_rng(0).random(100000))
     monkeypatch.setattr("polymat.audit.auditor.SECONDS", 0.0)
+    monkeypatch.setattr("polymat.audit.drift.since_calibration", lambda: "calibrated a day ago")
     return ["audit", f"{tmp_path / 'app.py'}:wanted", "--inputs", str(tmp_path / "inputs.npz")]
 
 
@@ -152,6 +153,7 @@ def test_a_wrong_plan_is_reported(
     out = capsys.readouterr().out
     assert "\nWRONG f+g as tiles " in out
     assert "\nWRONG: 1; within 10 %: " in out
+    assert "\ncalibrated a day ago\n" in out
 
 
 def without_arrays(plan: Any) -> Any:

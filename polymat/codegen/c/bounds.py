@@ -4,6 +4,9 @@ gcc makes of `(uint8_t)(e < 255 ? e : 255)` a conversion in each branch, and cho
 it packs from comparisons of floats, which takes up to twice the time.  It does not where
 it cannot see the bound.  So each bound is a local of the function, given by a function that gcc does not look
 into.
+
+So are bounds of what an angle is computed from, `Atan(Min(e, 0.5))`: its code takes a side by its argument,
+and gcc sends arguments that are the bound another way, before it looks for vectors and finds none.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
+    Cast,
     CBinary,
     CCall,
     CExpr,
@@ -34,6 +38,8 @@ _CLAMPS = {
     for clamp, bounding in (("min", "atmost"), ("max", "atleast"))
     for suffix in _SUFFIXES
 }
+# Functions whose code takes a side; of others gcc finds vectors, in a register less where it sees bounds.
+SIDED = frozenset(("acos", "asin", "asinh", "atan", "atan2"))
 _ROUNDINGS = frozenset(f"__builtin_{name}{tail}" for name in ("rint", "floor", "ceil") for tail in ("", "f"))
 
 
@@ -55,6 +61,26 @@ def bounded(value: CExpr, needs: set[Need]) -> CExpr:
     beside, hides = Helper(bounding, suffix), Helper("hidden", suffix)
     needs.update((beside, hides))
     return CCall(beside.function, (bounded(operand, needs), CCall(hides.function, (bound,))))
+
+
+def unseen(value: CExpr, needs: set[Need]) -> CExpr:
+    """An argument whose function takes a side, its bounds for `named_bounds` to name: no other number."""
+    match value:
+        case CBinary(_, left, right):
+            return replace(value, left=unseen(left, needs), right=unseen(right, needs))
+        case CUnary() | Cast():
+            return replace(value, operand=unseen(value.operand, needs))
+        case CCall(name, arguments) if name in _CLAMPS and sum(map(_is_number, arguments)) == 1:
+            hides = Helper("hidden", _CLAMPS[name][1])
+            needs.add(hides)
+            return CCall(
+                name,
+                tuple(
+                    CCall(hides.function, (each,)) if _is_number(each) else unseen(each, needs)
+                    for each in arguments
+                ),
+            )
+    return value
 
 
 def named_bounds(functions: Iterable[CFunction], needs: Set[Need]) -> list[CFunction]:

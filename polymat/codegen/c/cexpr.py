@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from polymat.codegen.c.affineforms import affine_expr
-from polymat.codegen.c.bounds import bounded
+from polymat.codegen.c.bounds import SIDED, bounded, unseen
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.integers import power_of_two, unlike
@@ -138,6 +138,8 @@ class ExpressionWriter:
         if op == "**":
             return self._power(expr, left, right)
         if op in ANGLES:
+            if op in SIDED:
+                left, right = unseen(left, self.needs), unseen(right, self.needs)
             return self._helper(op, dtype, left, right)
         if op in ("//", "%") and dtype.kind in "iu" and (bits := power_of_two(expr.right)):
             shift, number = (
@@ -174,6 +176,7 @@ class ExpressionWriter:
         if function in ("floor", "ceil", "round") and kind in "iu":
             return operand
         if function in ("sign", "i0") or (function in FUNCTIONS and expr.dtype.kind == "f"):
+            operand = unseen(operand, self.needs) if function in SIDED else operand
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.c.bounds import bounded, named_bounds
-from polymat.codegen.c.ctree import CBinary, CCall, CFunction, CUnary, Id, Literal, Return, Ternary
+from polymat.codegen.c.bounds import SIDED, bounded, named_bounds, unseen
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CFunction, CUnary, Id, Literal, Return, Ternary
 from polymat.codegen.c.needs import Helper, Need
+from polymat.lang.expr import Expr
 from polymat.lang.types import ScalarType
+from tests.tolerance import assert_close
 
 N = pm.Parameter(pm.Int, "N")
 i = pm.Variable(pm.Int, "i")
@@ -56,6 +60,46 @@ def test_other_values_stay_as_they_are(value: CCall | Id) -> None:
     needs: set[Need] = set()
     assert bounded(value, needs) == value
     assert not needs
+
+
+def test_bounds_of_arguments_are_hidden_wherever_arithmetic_reaches() -> None:
+    """They stay least and greatest values, which hand NaN on."""
+    needs: set[Need] = set()
+    hidden = CCall("_pm_hidden_f32", (HIGH,))
+    bound = CBinary("+", CUnary("-", Cast("float", least(X, HIGH))), X)
+    assert unseen(bound, needs) == CBinary("+", CUnary("-", Cast("float", least(X, hidden))), X)
+    assert unseen(least(least(HIGH, X), HIGH), needs) == least(least(hidden, X), hidden)
+    assert needs == {Helper("hidden", "f32")}
+
+
+def test_other_arguments_stay_as_they_are() -> None:
+    needs: set[Need] = set()
+    for value in (X, least(X, Id("y")), least(LOW, HIGH), CCall("_pm_exp_f32", (least(X, HIGH),))):
+        assert unseen(value, needs) == value
+    assert not needs
+
+
+@pytest.mark.parametrize("function", [pm.Atan, pm.Asin, pm.Acos, pm.Asinh, lambda v: pm.Atan2(v, 2.0)])
+@pytest.mark.parametrize("kind", [pm.Float, pm.Double])
+@pytest.mark.parametrize("count", [0, 1, 7, 33])
+def test_angles_of_bounded_values(kind: ScalarType, function: Callable[[object], Expr], count: int) -> None:
+    """The numbers of the interpreter, NaN and both zeros too, and no bound that gcc sees."""
+    x = pm.Vector(kind, "x", [N])
+    out = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), kind, "angles")
+    out.defn = [function(pm.Max(pm.Min(x(i), 0.75), -0.5) * 0.5)]
+    compiled = pm.compile(out, inputs=[x])
+    given = np.resize(np.array([np.nan, 0.0, -0.0, 0.75, 1e9, -1e9, 0.3], kind.dtype), count)
+    assert_close(compiled(x=given), compiled.reference(x=given), roundings=8)
+    assert "_pm_hidden_" in compiled.source
+    assert "_pm_min_" in compiled.source
+
+
+def test_functions_without_sides_see_their_bounds() -> None:
+    x = pm.Vector(pm.Double, "x", [N])
+    out = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), pm.Double, "waves")
+    out.defn = [pm.Sin(pm.Min(x(i), 0.5))]
+    assert "_pm_hidden_" not in pm.compile(out, inputs=[x]).source
+    assert "sin" not in SIDED
 
 
 def test_a_function_begins_with_each_bound_once() -> None:

@@ -25,8 +25,8 @@ from polymat.lang.expr import Expr, Load, Parameter, Variable
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.indices import index_variable
 from polymat.lang.interval import Interval
+from polymat.lang.lengths import not_negative
 from polymat.lang.lifting import Before, Lifted, Times, changing, names_used, reached, uses
-from polymat.lang.makers import index_expression
 from polymat.lang.names import MAX_LENGTH
 from polymat.lang.reduction import Reduction
 from polymat.lang.types import Int, Long, lossy
@@ -86,6 +86,7 @@ class StateChain:
         for stage, source, state in zip(kept, self.first, made, strict=True):
             indices = tuple(Affine.name(v.name) for v in stage.variables[1:])
             ahead = Condition(rounds, ">=", 1)
+            stage.requires = self._countable(source)
             stage.defn = [
                 Case(Condition(rounds, "==", 0), _reading(source, (), source.sizes)(indices)),
                 Case(ahead, _reading(state, end, self.sizes)(indices)),
@@ -220,11 +221,14 @@ class StateChain:
 
         text = f"iterate({source.label})"
         result: Result = pointwise(makers_of((source,)).computed, (source, state), extents, value, text)
-        if keep > 1:
-            leaves: dict[str, Expr] = {size.name: size for size in self.sizes}
-            result.requires = (Condition(index_expression(last, leaves), ">=", 0),)
+        result.requires = not_negative((last,), self.sizes) if keep > 1 else self._countable(source)
         result.at = self.at
         return result
+
+    def _countable(self, source: Source) -> tuple[Condition, ...]:
+        """That steps are not fewer than none; of N - 1 for N elements they are where there is no element."""
+        own = {size.name for size in source.sizes}
+        return () if own.issuperset(s.name for s in self.sizes) else not_negative((self.total,), self.sizes)
 
     def _fresh(self, wish: str) -> Variable:
         names = chain([wish], (f"{wish}{k}" for k in count(1)))

@@ -350,7 +350,7 @@ def test_of_two_ends_of_a_choice_the_lower_one_is_a_limit(one: Any, other: Any, 
 def test_choices_of_0_and_the_last_index_where_there_is_none() -> None:
     """A sum from -1 on lost its first term where M is 0, and one up to -1 or 0 was refused."""
     first = pm.Condition(i, "<", 1)
-    made = []
+    made: list[Reduction] = []
     for low, high in ((pm.Select(first, 0, M - 1), 3), (-2, pm.Select(first, 0, M - 1))):
         s = Reduction(([i], [ROWS]), ([i, k], [ROWS, Interval(Int, low, high)]), pm.Double, f"s{len(made)}")
         s.defn = [Reduce(s(i), pm.Cast(pm.Double, k + 4), Op.Sum)]

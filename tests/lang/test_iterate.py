@@ -246,6 +246,7 @@ def test_names_of_a_step_are_no_names_of_the_iteration() -> None:
 @pytest.mark.parametrize("taken", ["a function", "an input", "a size", "an iteration"])
 def test_states_give_way_to_names_of_the_user(taken: str) -> None:
     """They are called after the step's result, `p_steps`, unless something else is."""
+    more: Any
     if taken == "a function":
         more = _plus(x, 0.0, "p_steps")(i)
     elif taken == "an input":
@@ -260,6 +261,17 @@ def test_states_give_way_to_names_of_the_user(taken: str) -> None:
     added = {"a function": 2 * start, "an input": start, "a size": 5.0, "an iteration": 1.0}[taken]
     steps = 4 if taken == "an iteration" else 2
     assert_close(found, 2**steps * start + (2**steps - 1) * added, roundings=9, magnitude=100.0)
+
+
+@pytest.mark.parametrize(("kept", "found"), [({}, [4, 8]), ({"every": 2}, [[1, 2], [4, 8]])])
+def test_calls_with_fewer_steps_than_none_are_refused(kept: dict[str, Any], found: list[Any]) -> None:
+    run = pm.compile(pm.iterate(lambda u: 2 * u, x, steps=T - 1, **kept), options=pm.Options(cflags=("-O1",)))
+    start = np.arange(1.0, 3.0)
+    assert run(start, T=3).tolist() == found
+    with pytest.raises(pm.ArgumentError, match="T >= 1"):
+        run(start, T=0)
+    empty = pm.iterate(lambda u: 2 * u, x, steps=N - 1, **kept)
+    assert values(empty, {"x": start[:0]}).size == 0
 
 
 def test_what_a_step_requires_of_sizes_is_required() -> None:

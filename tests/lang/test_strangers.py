@@ -216,7 +216,7 @@ def test_functions_that_numpy_takes_in_floating_point() -> None:
 
 
 def test_parts_of_complex_numbers_by_numpys_functions() -> None:
-    z = pm.Vector(pm.Complex, "z", [2])
+    z: Any = pm.Vector(pm.Complex, "z", [2])
     compiled = pm.compile([np.real(z), np.imag(z), np.reciprocal(z)], options=pm.Options(cflags=("-O1",)))
     found = compiled(np.array([3 + 4j, 2j]))
     assert [each.tolist() for each in found[:2]] == [[3, 0], [4, 2]]

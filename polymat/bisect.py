@@ -15,8 +15,7 @@ from polymat.codegen.memory.storage import output_buffer
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
 from polymat.dataclass import dataclass
-from polymat.fusion.separate import separate
-from polymat.graph.group import Group, Grouping
+from polymat.graph.group import Group, Grouping, separate
 from polymat.graph.interpret import interpret
 from polymat.graph.interpretsteps import interpret_stepwise
 from polymat.graph.pipeline import Pipeline

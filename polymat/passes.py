@@ -9,10 +9,9 @@ from typing import Any
 import polymat.recurrencesteps as recurring
 from polymat.codegen.program import CSource, Program
 from polymat.compilerpass import Pass
-from polymat.fusion.separate import separate
 from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
-from polymat.graph.group import Grouping
+from polymat.graph.group import Grouping, separate
 from polymat.graph.guards import leave_out_terms
 from polymat.graph.inlinedplanes import inline_planes
 from polymat.graph.inlinedturns import inline_turns

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from polymat.dataclass import dataclass
 from polymat.graph.selection import TunedChoice
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input

@@ -20,10 +20,9 @@ from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
 from polymat.decide.unused import check_effects
 from polymat.decide.waitingsteps import loops_of_slices
-from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
-from polymat.graph.group import Grouping
+from polymat.graph.group import Grouping, separate
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pipelinetext import stage_lines

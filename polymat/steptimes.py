@@ -8,7 +8,7 @@ from math import inf
 
 from polymat.decide.pointwisesteps import seconds_by_points
 from polymat.decide.skewedsteps import followed
-from polymat.fusion.separate import separate
+from polymat.graph.group import separate
 from polymat.graph.lonepoints import point_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise

@@ -9,8 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # this is imported before the cache of the tests is set up
-    from polymat.idiom.libraryfacts import Kind, Libraries
-    from polymat.idiom.librarymodel import LibraryModel
+    from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
     from polymat.machine.calibrate import Stream
     from polymat.machine.model import Machine
 

@@ -10,7 +10,7 @@ from polymat.codegen.c.formulas import FormulaWriter
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.loops.nestfunction import PIECES, NestFunction, RangeGrid, Work
 from polymat.lang.affine import Affine
-from polymat.product.rangecuts import area, even
+from polymat.product.gridcuts import area, even
 
 DOWN, ACROSS = "_pm_down", "_pm_across"
 ROW, ROW_END = "_pm_row", "_pm_row_end"

@@ -14,13 +14,13 @@ from typing import TypeVar
 from polymat.codegen.c.apart import SHARED, Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_headers, arithmetic_needs
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
-from polymat.codegen.c.lines import lines_text
 from polymat.codegen.c.needs import Need, Piece, UserKernel
 from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes, apart_text, rows_text, segments_text
 from polymat.codegen.functions.elementary import function_needs, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import backwards_text, single_sums_text
+from polymat.codegen.loops.streamedrows import lines_text
 from polymat.codegen.products.blockcost import prices_text
 from polymat.codegen.products.blockshape import Shape, joined
 from polymat.codegen.products.cutstext import grid_macro

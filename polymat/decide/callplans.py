@@ -16,7 +16,7 @@ from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.idiom.libraryroutines import (
     fft_prefix,
     fft_routine_names,

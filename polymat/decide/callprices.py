@@ -13,8 +13,7 @@ from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.callcosts import CallChoice, choice_of, share_of
-from polymat.idiom.libraryfacts import Kind, Libraries
-from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
 from polymat.idiom.profit import call_seconds, completed, is_whole_product, library_ratios
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk

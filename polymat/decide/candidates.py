@@ -21,7 +21,7 @@ from polymat.graph.aligned import Fusable, Refused
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.model.papercost import PaperCost

@@ -15,13 +15,12 @@ from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
-from polymat.fusion.separate import separate
 from polymat.fusion.together import compatible, undivided
 from polymat.graph.aligned import Refused
 from polymat.graph.constant import kept_stages
-from polymat.graph.group import Grouping
+from polymat.graph.group import Grouping, separate
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.machine.model import Machine
 from polymat.memo import Memo, with_own_memo
 from polymat.model.assumed import assumed_sizes

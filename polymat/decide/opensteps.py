@@ -6,15 +6,30 @@ steps that follow each other over rows, segments of a line.  The first that take
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from polymat.dataclass import dataclass
-from polymat.decide.usualplans import Usual, is_usual
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
+from polymat.tilesize.namedgroups import all_counting
+from polymat.tilesize.schemetiles import says
+
+Usual = Callable[[Pipeline, tuple[str, ...]], Sequence[Plan]]
+"""The plans of a group where nobody gives schemes, the first of which runs."""
+
+
+def is_usual(pipeline: Pipeline, stages: tuple[str, ...], given: Mapping[str, str], usual: Usual) -> bool:
+    """Whether schemes of the stages of a group, if there are any, are those that it has without."""
+    counting = all_counting(stages, given)
+    if not counting:
+        return True
+    plans = usual(pipeline, stages)
+    return bool(plans) and all(any(says(plans[0], name, t) for t in each) for name, each in counting.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A partition of the stages: which of them share an implementation."""
+"""A partition of the stages: which of them share an implementation; every stage alone where none do."""
 
 from __future__ import annotations
 
@@ -31,3 +31,8 @@ class Grouping:
 
     def __str__(self) -> str:
         return f"{self.summary}\nnote: {self.guarantee}" if self.guarantee else self.summary
+
+
+def separate(pipeline: Pipeline) -> Grouping:
+    """Every stage alone: what the optimiser is measured against."""
+    return Grouping(pipeline, tuple(Group((stage.name,)) for stage in pipeline.stages))

@@ -60,6 +60,11 @@ class Factor:
         """The names in its indices."""
         return frozenset(n for form in self.indices for n in form.names())
 
+    def is_contiguous(self, dim: str) -> bool:
+        """Whether neighbours along a dimension are neighbours in memory, in its order."""
+        steps = [form.coefficient(dim) for form in self.indices]
+        return steps[-1:] == [1] and not any(steps[:-1])
+
     def at(self, values: Mapping[str, Affine]) -> Factor:
         """The factor with forms put in for names."""
         return replace(self, indices=tuple(form.substitute(values) for form in self.indices))

@@ -1,12 +1,12 @@
-"""How long the routines of a library take on this machine, from a coarse grid of measurements."""
+"""Which routines libraries have, and how long they take here, from a coarse grid of measurements."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias
 
 from polymat.dataclass import dataclass
 from polymat.idiom.routines import measurements
@@ -14,6 +14,7 @@ from polymat.machine.grid import Grid
 from polymat.machine.keptfile import read_text, write_text
 from polymat.machine.producttimes import ProductTimes, as_lists, from_lists
 
+Kind: TypeAlias = Literal["blas", "fft"]
 _log = logging.getLogger("polymat.calibrate")
 _FORMAT = 1
 _MOST_BYTES = 1 << 20
@@ -171,3 +172,13 @@ def load(path: Path, fingerprint: str, provider: str) -> LibraryModel | None:
 def store(path: Path, model: LibraryModel) -> None:
     """Write the file in one step, readable for its owner; an `OSError` when that cannot be."""
     write_text(path, encode(model))
+
+
+class Libraries(Protocol):
+    """Which routines there are, and how long they take."""
+
+    def has(self, kind: Kind, routines: Collection[str]) -> bool:
+        """Whether one library of a kind has all these routines, and those compute right results."""
+
+    def model(self, kind: Kind) -> LibraryModel | None:
+        """Measured times of the library of a kind; None without one, or where nothing was."""

@@ -1,19 +1,28 @@
-"""Where threads cut the lines of a triangle of a result, first to last - 1, into parts of as many points.
+"""Where threads cut a range, the rows of a triangle, or a grid: each formula is written down once.
+
+`shares` evaluates them, and generated code computes them (`polymat.codegen.cutranges`, `kernels/grid.h`).
+`even` cuts a range into whole units, `area` the lines of a triangle, counted from its tip, and `cut` the
+columns that lines first to last - 1 of one have:
 
     line first      # # # # # # . .
     line last - 1   # # # # # # # #      "before": columns up to those of the lines' own numbers; else "after"
 
-All lines have some columns in common, and end one after the other.  Written down once: `shares` evaluates
-`cut`, and generated code computes it (`codegen/kernels/grid.h`).
+All lines have some columns in common, and end one after the other; parts have as many points each.
 """
 
 from __future__ import annotations
 
 from polymat.product.formulanames import Fact, LetNumber, Name
-from polymat.product.numbers import larger, root, smaller, where, whole
+from polymat.product.numbers import larger, quotient, root, smaller, where, whole
 
 before = Fact("before")
 first, last, length, unit, part, parts = map(Name, ("first", "last", "length", "unit", "part", "parts"))
+
+even = whole(quotient(length, unit) * part, parts) * unit
+"""Where a part begins, of whole numbers; the last ones begin at the end at most, which units may pass."""
+
+area = length * root(part / parts)
+"""Lines of a triangle, from its tip, that have so many of its parts; cut off to a whole number."""
 
 # Columns are measured from the side that all lines have: `common` of them, and then up to as many as lines.
 high = LetNumber("high", last - first)

@@ -24,7 +24,6 @@ from polymat.lang.expr import Expr
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.types import real_part
 from polymat.product.contraction import Contraction
-from polymat.product.operandlayout import is_contiguous
 
 PART = f"{RESERVED_PREFIX}part"  # 0 for real, 1 for imaginary parts of the left operand
 FIRST = f"{RESERVED_PREFIX}first_pair"  # where the columns begin that are in memory as pairs
@@ -101,7 +100,7 @@ def _one_as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | 
     if kinds != ("c", "c"):
         return None
     depth, last = Affine.name(found.depth), found.left.indices[-1]
-    joined = is_contiguous(found.left, found.depth)
+    joined = found.left.is_contiguous(found.depth)
     doubled = {dim: (low.scale(2), high.scale(2) + 1) for dim, (low, high) in found.bounds.items()}
     changed = [found.columns, found.depth] if joined else [found.columns]
     bounds = {**found.bounds, **{dim: doubled[dim] for dim in changed}}
@@ -145,7 +144,7 @@ def _is_in_order(found: Contraction) -> bool:
     """Whether the right operand can be read as it lies, since nothing but real values multiplies it."""
     if found.right.conjugated or (found.scale is not None and found.scale.dtype.kind == "c"):
         return False
-    return is_contiguous(found.right, found.columns)
+    return found.right.is_contiguous(found.columns)
 
 
 def _started_before(found: Contraction) -> Contraction:

@@ -30,6 +30,7 @@ from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, COPIED_LEFT, COPIED_RIGHT, PASSING_LEFT, cut
 from polymat.product.ways import NEARBY, Way, height, panel, wide
 
+PAIRING = 30.0  # writing a real value of the pairs that complex products are computed with
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
 FILL = Constant(2.5)  # steps of depth that filling and storing a register block is worth
 LEAST_SUMS = Constant(8.0)  # accumulators of a register block below which it waits for the addition
@@ -139,3 +140,8 @@ LOADED: Mapping[Way, Number] = {
 def price(way: Way) -> Number:
     """All that a product costs in a way."""
     return COMPUTING[way] + LOADED.get(way, Constant(0))
+
+
+def pairing_operations(n: float, k: float) -> float:
+    """Operations that writing the pairs of a complex right operand is worth, of k x n real values."""
+    return PAIRING * k * n

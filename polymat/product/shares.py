@@ -14,8 +14,8 @@ from typing import Literal
 from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction
+from polymat.product.gridcuts import area, even
 from polymat.product.gridcuts import cut as cut_within
-from polymat.product.rangecuts import area, even
 
 LEAST_GRID = 4  # threads from which on a share may be a part of both rows and columns
 COPIED = 24.0  # points in the time of copying a row or a column of one beside them, for each step of depth

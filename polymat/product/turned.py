@@ -13,7 +13,6 @@ from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import whole
-from polymat.product.operandlayout import is_contiguous
 from polymat.product.ways import SETS, TURNED_COLUMNS, TURNED_ROWS, turned_set
 
 set_vectors = LetNumber("set_vectors", whole(whole(small, SETS), turned_set))
@@ -24,12 +23,12 @@ def can_turn(found: Contraction, blocks: Blocks) -> bool:
     several = found.more_rows or found.sums or found.more or found.triangle is not None
     if blocks.turned_depth == 0 or several or found.start is not None or found.starts or found.others:
         return False
-    return any(is_contiguous(found.right, dim) for dim in found.more_columns)
+    return any(found.right.is_contiguous(dim) for dim in found.more_columns)
 
 
 def lanes_of_segments(found: Contraction) -> str:
     """The dimension of columns whose neighbours are in the lanes of vectors."""
-    return next(dim for dim in found.more_columns if is_contiguous(found.right, dim))
+    return next(dim for dim in found.more_columns if found.right.is_contiguous(dim))
 
 
 def set_columns(vectors: int) -> int:

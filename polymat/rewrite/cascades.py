@@ -13,7 +13,7 @@ from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Parameter, Variable
 from polymat.lang.firfilters import Strided, constant, filtered_sum

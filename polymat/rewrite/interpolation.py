@@ -10,7 +10,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import redirected, stage_key
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.fouriertransforms import resampled

@@ -16,7 +16,7 @@ from polymat.graph.simplify import share_common_stages
 from polymat.graph.splice import names_taken, spliced
 from polymat.graph.stage import Stage
 from polymat.idiom.fir import match_fir
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Parameter

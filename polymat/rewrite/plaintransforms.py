@@ -21,7 +21,7 @@ from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.idiom.dft import match_dft, reason_against_dft
 from polymat.idiom.hermitian import match_hermitian
-from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import Libraries
 from polymat.idiom.librarytransforms import can_transform, transform_seconds
 from polymat.idiom.mirrored import halved_axis, regions
 from polymat.idiom.transform import FourierAxis, Transform

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from polymat.dataclass import dataclass
-from polymat.idiom.libraryfacts import Libraries
-from polymat.idiom.librarymodel import is_smooth
+from polymat.idiom.librarymodel import Libraries, is_smooth
 from polymat.idiom.libraryroutines import fft_prefix, fft_routine_names
 from polymat.idiom.librarytransforms import line_seconds
 from polymat.lang.types import ScalarType

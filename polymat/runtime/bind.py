@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from polymat.codegen.c.abi import Signature
 from polymat.errors import ToolchainError
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.runtime.fftwlock import planner_state
 from polymat.runtime.providers import Provider, require
 from polymat.runtime.wisdom import use_wisdom

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from polymat.codegen.routines.librarylinks import library_needs, routines_of
 from polymat.dataclass import dataclass
 from polymat.errors import counted
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe
 from polymat.runtime.cache import cache_directory

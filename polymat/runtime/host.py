@@ -6,8 +6,7 @@ from collections.abc import Collection
 from contextvars import ContextVar
 
 from polymat.dataclass import dataclass
-from polymat.idiom.libraryfacts import Kind, Libraries
-from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.librarystore import library_model

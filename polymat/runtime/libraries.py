@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from polymat.dataclass import dataclass
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.runtime.settings import settings
 
 _SYSTEM_DIRECTORIES = ("/usr/local/lib64", "/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib", "/lib")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from polymat.idiom.libraryfacts import Kind
-from polymat.idiom.librarymodel import LibraryModel, load, store
+from polymat.idiom.librarymodel import Kind, LibraryModel, load, store
 from polymat.machine.producttimes import speed_lines
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint

@@ -20,8 +20,7 @@ from polymat.codegen.c.abi import Signature
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.graph.selection import TunedChoice
-from polymat.idiom.libraryfacts import Kind, Libraries
-from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
 from polymat.quickimport import BEGUN
 from polymat.request import Request
 from polymat.runtime.cache import cache_key, fetch, replace_kept

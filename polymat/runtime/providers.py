@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.libraryversion import address_of, configuration, version_of
 from polymat.runtime.private import open_private

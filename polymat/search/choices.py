@@ -1,13 +1,18 @@
-"""What a search needs to know of the space that it searches."""
+"""What a search needs to know of the space that it searches, and choices that it draws at random."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from random import Random
 from typing import Protocol
 
 from polymat.graph.selection import Selection
 from polymat.request import Request
 from polymat.steps import Job, Level
+
+AFRESH = 0.2  # of the choices begin with the default, not with the best so far
+FURTHER = 0.4  # of the steps have another one behind them
+MOST_DRAWS = 20  # times that choices are drawn in vain
 
 
 class Draws(Protocol):
@@ -36,3 +41,14 @@ class ChoiceSpace(Draws, Protocol):
 
     def lowered(self, choice: Selection) -> Iterator[Level]:
         """Compile a choice up to the text of its program, level by level."""
+
+
+def drawn_choice(
+    default: Selection, best: Selection, rng: Random, step: Callable[[Selection, Random], Selection]
+) -> Selection:
+    """A choice some steps away from the best so far, or now and then from the default."""
+    choice = default if rng.random() < AFRESH else best
+    while True:
+        choice = step(choice, rng)
+        if rng.random() >= FURTHER:
+            return choice

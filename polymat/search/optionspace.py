@@ -18,7 +18,7 @@ from polymat.options import DEFAULTS, Options
 from polymat.passes import PASSES, levels_of, position
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
-from polymat.search.drawnchoices import MOST_DRAWS, drawn_choice
+from polymat.search.choices import MOST_DRAWS, drawn_choice
 from polymat.steps import Job, Level
 
 STEPS = tuple(each.name for each in PASSES if each.of_steps)

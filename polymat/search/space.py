@@ -10,8 +10,7 @@ from random import Random
 
 from polymat.checked import check
 from polymat.decide.chosen import UnfitError, Ways, scratch_fits
-from polymat.fusion.separate import separate
-from polymat.graph.group import Grouping
+from polymat.graph.group import Grouping, separate
 from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
 from polymat.model.confidence import worth_measuring
 from polymat.options import Options
@@ -21,7 +20,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
-from polymat.search.drawnchoices import MOST_DRAWS, drawn_choice
+from polymat.search.choices import MOST_DRAWS, drawn_choice
 from polymat.search.moves import (
     other_blocks,
     other_partition,

@@ -16,10 +16,9 @@ from polymat.poly.domain import Domain
 from polymat.product.blocking import Blocking, blocking
 from polymat.product.blocks import Blocks, blocks_of
 from polymat.product.contraction import Contraction
-from polymat.product.copying import pairing_operations
 from polymat.product.matching import contraction_of
 from polymat.product.pairs import Pairs, as_reals
-from polymat.product.prices import BY_PANELS, COMPUTING, LOADED, PACKED_BEFORE
+from polymat.product.prices import BY_PANELS, COMPUTING, LOADED, PACKED_BEFORE, pairing_operations
 from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
 from polymat.product.shares import Share, Shared, beside_of

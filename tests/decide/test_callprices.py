@@ -18,8 +18,7 @@ from polymat.decide import callprices
 from polymat.decide.callplans import TRUSTED, CallPlanner
 from polymat.decide.decider import Decider
 from polymat.errors import ToolchainError
-from polymat.idiom.libraryfacts import Kind, Libraries
-from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.machine.model import Machine

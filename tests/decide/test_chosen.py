@@ -11,7 +11,7 @@ import polymat as pm
 from polymat import Double, Int, Matrix, Options, Parameter
 from polymat.decide.chosen import UnfitError, Ways, with_tiles
 from polymat.driver import request_for
-from polymat.fusion.separate import separate
+from polymat.graph.group import separate
 from polymat.graph.selection import GroupChoice, Selection, TunedChoice
 from polymat.passes import levels_of
 from polymat.plan.registerblocks import kernel_of

@@ -78,7 +78,7 @@ CHANGES = [
     Planted("product.prices", "PACKING", 70.0, PRICES),
     Planted("product.prices", "NEAR_PACKING", 25.0, TURNED),
     Planted("product.prices", "STORING", 25.0, PRICES),
-    Planted("product.copying", "PAIRING", 50.0, e("complex_product")),
+    Planted("product.prices", "PAIRING", 50.0, e("complex_product")),
     Planted("product.prices", "FILL", 4.0, PRICES),
     Planted("product.prices", "FULL_SHARE", 0.7, PRICES),
     Planted("product.prices", "STARTING", 600.0, PRICES),

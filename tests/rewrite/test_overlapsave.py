@@ -13,7 +13,7 @@ import polymat as pm
 from polymat import Options
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.runtime.host import InstalledLibraries
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close

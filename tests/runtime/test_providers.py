@@ -17,7 +17,7 @@ from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
 from polymat.codegen.routines.fftw import FftNeed
 from polymat.errors import ToolchainError
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.librarymodel import Kind
 from polymat.runtime import providers
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.libraries import Library, found_libraries

@@ -31,10 +31,9 @@ from polymat import (
     transpose,
     trmm,
 )
-from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
-from polymat.graph.group import Grouping
+from polymat.graph.group import Grouping, separate
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.plain import plan_stage
 

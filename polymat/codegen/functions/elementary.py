@@ -17,15 +17,13 @@ from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.needs import Helper, Need, Piece
 from polymat.codegen.functions.angles import BY_ANGLE, angle
 from polymat.codegen.functions.circular import CIRCULAR, circular
-from polymat.codegen.functions.cuberoots import cube_root
 from polymat.codegen.functions.errorfunctions import error_function
 from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
 from polymat.codegen.functions.hyperbolic import HYPERBOLIC, hyperbolic
-from polymat.codegen.functions.hypotenuse import length_of_two
 from polymat.codegen.functions.kind import KINDS, Kind
-from polymat.codegen.functions.logarithms import BASES, logarithm
+from polymat.codegen.functions.logarithms import BASES, SMALL_LOGARITHMS, logarithm, small_logarithm
 from polymat.codegen.functions.powers import power
-from polymat.codegen.functions.smalllogarithms import SMALL_LOGARITHMS, small_logarithm
+from polymat.codegen.functions.roots import cube_root, length_of_two
 from polymat.codegen.functions.tangents import tangent
 
 # What lets a compiler compute something else than is written, x for (x + 1e16) - 1e16 say.

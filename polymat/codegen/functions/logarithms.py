@@ -1,4 +1,4 @@
-"""Logarithms and what is made of them: the C text, for both types."""
+"""Logarithms, those of 1 + x, and inverse hyperbolic functions: the C text, for both types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
 BASES = {"log": 0, "log2": 2, "log10": 10}  # 0: of the natural one
-LOGARITHM_NUMBERS = {
+SMALL_LOGARITHMS = ("log1p", "asinh", "acosh", "atanh")  # each by the first
+_NUMBERS = {
     SINGLE: {
         "LN2HI": "0x1.62e42ep-1",
         "LN2LO": "0x1.efa39ep-25",
@@ -26,7 +27,7 @@ LOGARITHM_NUMBERS = {
         "HALF": "0.5",
     },
 }
-LOGARITHM_TEXTS = {
+_TEXTS = {
     SINGLE: {
         "RAISE": "25u",
         "ROOT": "0x3f3504f3u",
@@ -38,6 +39,7 @@ LOGARITHM_TEXTS = {
         "INFINITE": "0x7ff0000000000000u",
     },
 }
+_LARGE = {SINGLE: {"LARGE": "0x1p+30"}, WIDE: {"LARGE": "0x1p+60"}}
 # float: (log(1 + f) - f) / f**2.  double: log((1 + s) / (1 - s)) = 2 s + s**3 P(s**2).
 _POLYNOMIALS = {
     SINGLE: (
@@ -64,18 +66,24 @@ _POLYNOMIALS = {
 }
 
 
-def logarithm_polynomial(kind: Kind) -> str:
+def _polynomial(kind: Kind) -> str:
     """The polynomial of logarithms, in C."""
     variables = {SINGLE: ("f", ("z",)), WIDE: ("z", ("w",))}[kind]
     return estrin(_POLYNOMIALS[kind], *variables, kind.tail)
 
 
 def logarithm(kind: Kind, name: str) -> str:
-    """The C text of one of these functions for a type."""
+    """The C text of one of `SMALL_LOGARITHMS` for a type."""
     texts = {
-        **LOGARITHM_TEXTS[kind],
+        **_TEXTS[kind],
         "LOGARITHM": f"_pm_{name}_{kind.suffix}",
         "BASE": BASES[name],
-        "POLYNOMIAL": logarithm_polynomial(kind),
+        "POLYNOMIAL": _polynomial(kind),
     }
-    return kind.text("logarithm", LOGARITHM_NUMBERS[kind], texts)
+    return kind.text("logarithm", _NUMBERS[kind], texts)
+
+
+def small_logarithm(kind: Kind, name: str) -> str:
+    """The C text of one of `SMALL_LOGARITHMS` for a type."""
+    texts = {**_TEXTS[kind], "POLYNOMIAL": _polynomial(kind)}
+    return kind.text("log1p", _NUMBERS[kind] | _LARGE[kind], texts, only=(name,))

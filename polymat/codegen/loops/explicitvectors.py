@@ -13,7 +13,6 @@ from polymat.codegen.c.ctree import (
     Stmt,
     expressions,
 )
-from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Need, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.c.shorthand import all_of
@@ -35,7 +34,7 @@ from polymat.codegen.loops.sharedplaces import with_shared_places
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
 from polymat.codegen.loops.stepreads import StepReads
-from polymat.codegen.loops.streamedrows import exceeds, with_streams
+from polymat.codegen.loops.streamedrows import STREAMS, exceeds, with_streams
 from polymat.codegen.loops.wordrows import with_words
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage

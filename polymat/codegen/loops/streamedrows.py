@@ -24,7 +24,6 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
 )
-from polymat.codegen.c.lines import STREAMS
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.innermost import straight_range, with_innermost
@@ -33,9 +32,15 @@ from polymat.codegen.loops.work import times_extents, total_of
 from polymat.codegen.memory.storage import Buffer
 from polymat.lang.affine import Affine
 
+STREAMS = "_PM_STREAMS"  # whether the C compiler has stores past the caches
 PAST = "_pm_past"  # whether results are written past the caches
 FIXED = "_pm_fixed"  # with a number: an element that is the same for a whole row
 WORTH = 16  # vectors of a row: the lines at its ends are written as ever
+
+
+def lines_text(types: RowTypes) -> str:
+    """A piece of the prelude, put after the vectors of the same type: whole lines written past the caches."""
+    return types.kernel("lines")
 
 
 def exceeds(

@@ -16,7 +16,7 @@ from polymat.lang.affine import Affine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
 from polymat.product.contraction import Contraction
-from polymat.product.copying import pairing_operations
+from polymat.product.prices import pairing_operations
 from polymat.product.question import facts, facts_number, machine_values
 
 ALMOST_NOTHING = 200000  # multiplications below which asking would take too long beside computing

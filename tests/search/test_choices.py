@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from polymat.graph.selection import Selection
-from polymat.search.drawnchoices import AFRESH, FURTHER, drawn_choice
+from polymat.search.choices import AFRESH, FURTHER, drawn_choice
 
 DEFAULT, BEST = Selection(()), Selection((), changes=(("blas", "never"),))
 

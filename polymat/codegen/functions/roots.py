@@ -1,4 +1,4 @@
-"""Cube roots: the C text, for both types, with the numbers of the header `functions/cuberoot`."""
+"""Cube roots and lengths of vectors of two coordinates: the C text, for both types."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ _TEXTS = {
     SINGLE: {"RAISE": "24u", "INFINITE": "0x7f800000u"},
     WIDE: {"RAISE": "54u", "INFINITE": "0x7ff0000000000000u"},
 }
+# What is squared is kept within the square roots of the largest and the least number.
+_SCALES = {
+    SINGLE: {"LARGE": "0x1p+62", "SMALL": "0x1p-50", "RAISED": "0x1p+90", "LOWERED": "0x1p-90"},
+    WIDE: {"LARGE": "0x1p+510", "SMALL": "0x1p-450", "RAISED": "0x1p+600", "LOWERED": "0x1p-600"},
+}
 # m**(-1 / 3) on 1 <= m <= 2, to 2**-12 and 2**-17.
 _RECIPROCALS = {
     SINGLE: ("0x1.8ab91cp+0", "-0x1.9eb328p-1", "0x1.456238p-2", "-0x1.99156ap-5"),
@@ -45,3 +50,8 @@ def cube_root(kind: Kind, name: str) -> str:
     """The C text of `cbrt` for a type."""
     texts = {**_TEXTS[kind], "RECIPROCAL": estrin(_RECIPROCALS[kind], "m", ("z",), kind.tail)}
     return kind.text("cuberoot", _NUMBERS[kind], texts)
+
+
+def length_of_two(kind: Kind, name: str) -> str:
+    """`hypot`, by the root of a sum of squares that are scaled where they would overflow or vanish."""
+    return kind.text(name, _SCALES[kind])

@@ -47,7 +47,7 @@ from polymat.graph.segmented import RowPlace, SegmentedSteps
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in, walk
 
 SEGMENTS, PASS = "_pm_segments", "_pm_pass"
 ROW, ROWS, SEAM = "_pm_row", "_pm_rows", "_pm_seam"  # of a segment, and where the first kept one is
@@ -83,7 +83,7 @@ class SegmentWriter:
         self.stages = {stage.name: stage for stage in stages}
         self.segments, self.before = taken.segments, dict(taken.segments.before)
         self.windows = windows(self.segments, self.stages, taken.steps)
-        loads = (load.source.name for stage in stages for load in self._loads(stage))
+        loads = (load.source.name for stage in stages for load in loads_in(computed(stage, self.before).expr))
         given = [name for name in dict.fromkeys(loads) if name not in self.before and name not in self.stages]
         self.arrays = [*self.segments.stages, *given]
         writer.needs.update(found.needs(RowPart.SEGMENTS), {Piece.WORKSPACE, Piece.PLACE, MIN_I64})
@@ -249,10 +249,6 @@ class SegmentWriter:
     def _front(self) -> int:
         """The elements before the first row."""
         return self.taken.front * self.taken.lanes
-
-    def _loads(self, stage: Stage) -> Iterator[Load]:
-        expr = computed(stage, self.before).expr
-        return (node for node in walk(expr) if isinstance(node, Load))
 
     def _place_of(self, name: str, step: int) -> RowPlace:
         return self.taken.places[step][self.segments.stages.index(name)]

@@ -15,8 +15,7 @@ from polymat.idiom.call import Idiom
 from polymat.idiom.callcosts import CallChoice, choice_of, share_of
 from polymat.idiom.librarymodel import Kind, Libraries, LibraryModel
 from polymat.idiom.profit import call_seconds, completed, is_whole_product, library_ratios
-from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.lang.types import real_part
 from polymat.machine.grid import Grid
 from polymat.machine.model import Machine
@@ -253,7 +252,7 @@ def _share(flat: Stage, factors: Sequence[float], sizes: Mapping[str, int]) -> f
 
 def _is_across(added: Accumulation, vector: str | None) -> bool:
     """Whether an index moves along any but the last dimension of an array that is read."""
-    loads = [node for node in walk(added.expr) if isinstance(node, Load)]
+    loads = loads_in(added.expr)
     return any(vector in tuple(form.names()) for load in loads for form in load.indices[:-1])
 
 

@@ -18,7 +18,7 @@ from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import Together
 from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.machine.model import Machine
 from polymat.model.team import sharing_seconds
 from polymat.plan.followingsteps import asked, following
@@ -75,7 +75,7 @@ def _by_rows(cost: PlanCost, stage: Stage, rows: LoopPlan) -> PlanCost:
     """The cost of a stage in rows side by side, which share loads: these are counted beside arithmetic."""
     part = max(stage.parts, key=lambda each: expression_operations(each.expr))
     arithmetic = 1 + expression_operations(part.expr)
-    loads = [node for node in walk(part.expr) if isinstance(node, Load)]
+    loads = loads_in(part.expr)
     each = arithmetic + _loaded(stage, loads, 1, 1, shifted=False)
     loaded = _loaded(stage, loads, rows.unroll, rows.lines, shifted=rows.lanes > 1 and rows.lines == 1)
     shared = arithmetic + loaded / (rows.unroll * rows.lines)

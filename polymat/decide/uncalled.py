@@ -9,9 +9,9 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.idiom.find import Found
 from polymat.idiom.unfiltered import is_sliding
-from polymat.lang.expr import Binary, Expr, Load
+from polymat.lang.expr import Binary, Expr
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in, walk
 from polymat.options import Options
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan
@@ -75,6 +75,6 @@ def _reuses(expr: Expr, dims: Sequence[str]) -> bool:
 
 def _moving(expr: Expr, dims: Sequence[str]) -> list[set[str]]:
     """The indices in each element of an expression that moves with one."""
-    loads = (node for node in walk(expr) if isinstance(node, Load))
+    loads = loads_in(expr)
     names = ({n for form in load.indices for n in form.names() if n in dims} for load in loads)
     return [each for each in names if each]

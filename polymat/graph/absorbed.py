@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -38,9 +39,9 @@ def _absorbs(reader: Stage, producer: Stage, value: Binary) -> bool:
     if reader.is_reduction or reader.reads_itself:
         return False
     for _, expr in reader.expressions():
-        if _is_of(expr, producer) or not all(_adds(node, producer) for node in walk(expr)):
+        if is_load_of(expr, producer) or not all(_adds(node, producer) for node in walk(expr)):
             return False
-    before = {(node.source.name, node.indices) for node in _loads(reader)}
+    before = {(node.source.name, node.indices) for node in reader.loads()}
     after = {place for place in before if place[0] != producer.name}
     for _, indices in before - after:
         after |= set(_places(value, dict(zip(producer.dims, indices, strict=True))))
@@ -49,22 +50,18 @@ def _absorbs(reader: Stage, producer: Stage, value: Binary) -> bool:
 
 def _adds(node: Expr, producer: Stage) -> bool:
     """Whether a node takes no product of the producer, or adds one to what is no product itself."""
-    taken = [part for part in children(node) if _is_of(part, producer)]
+    taken = [part for part in children(node) if is_load_of(part, producer)]
     if not taken:
         return True
     if not isinstance(node, Binary) or node.op not in ("+", "-"):
         return False
-    others = [part for part in (node.left, node.right) if not _is_of(part, producer)]
+    others = [part for part in (node.left, node.right) if not is_load_of(part, producer)]
     return len(others) == 1 and not (isinstance(others[0], Binary) and others[0].op == "*")
 
 
-def _is_of(node: Expr, producer: Stage) -> bool:
+def is_load_of(node: Expr, producer: Stage) -> TypeGuard[Load]:
+    """Whether an expression is an element of a stage."""
     return isinstance(node, Load) and node.source.name == producer.name
-
-
-def _loads(reader: Stage) -> Iterator[Load]:
-    for _, expr in reader.expressions():
-        yield from (node for node in walk(expr) if isinstance(node, Load))
 
 
 def _places(value: Binary, values: dict[str, Affine]) -> Iterator[_Place]:

@@ -29,7 +29,7 @@ from polymat.lang.interval import size_parameters
 from polymat.lang.parameterlimits import all_limits, with_limits
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.sharing import written_at_most, written_size
-from polymat.lang.traverse import condition_operands, walk
+from polymat.lang.traverse import condition_operands, loads_in, walk
 from polymat.poly.domain import Domain
 
 MAX_OPERATIONS = 50_000
@@ -177,7 +177,7 @@ def _reads(function: Function) -> list[Input | Function]:
             at=function.at,
             hint=f"{function.label}.defn = [...]",
         )
-    found = [node.source for value in _values(function) for node in walk(value) if isinstance(node, Load)]
+    found = [node.source for value in _values(function) for node in loads_in(value)]
     return list({id(source): source for source in found}.values())
 
 

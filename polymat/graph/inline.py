@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
 from math import inf
-from typing import TypeGuard
 
-from polymat.graph.absorbed import is_absorbed
+from polymat.graph.absorbed import is_absorbed, is_load_of
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
@@ -147,7 +146,9 @@ def _is_computed_again(producer: Stage, readers: Sequence[Stage]) -> bool:
     for reader in readers:
         if _times_read(producer, reader) > CHEAP_READS:
             return False
-        loads = [node for _, expr in reader.expressions() for node in walk(expr) if _loads(node, producer)]
+        loads = [
+            node for _, expr in reader.expressions() for node in walk(expr) if is_load_of(node, producer)
+        ]
         total += sum(_points_of(load, reader) for load in loads)
     return total * _operations(producer) <= CHEAP_READS * CHEAP_OPERATIONS
 
@@ -232,10 +233,12 @@ def _is_used_once(producer: Stage, reader: Stage) -> bool:
 
     So it is of x(i) * x(i), and of f(0, i) + f(1, i).
     """
-    reading = [expr for _, expr in reader.expressions() if any(_loads(node, producer) for node in walk(expr))]
+    reading = [
+        expr for _, expr in reader.expressions() if any(is_load_of(node, producer) for node in walk(expr))
+    ]
     if len(reading) != 1 or reader.reads_itself or not is_read_freely(producer, reader):
         return False
-    places = {node.indices: None for node in walk(reading[0]) if _loads(node, producer)}
+    places = {node.indices: None for node in walk(reading[0]) if is_load_of(node, producer)}
     return all(_are_apart(one, other) for one, other in combinations(places, 2))
 
 
@@ -244,7 +247,7 @@ def is_read_freely(producer: Stage, reader: Stage) -> bool:
 
     def count(operands: Callable[[Expr], tuple[Expr, ...]]) -> int:
         nodes = (node for _, expr in reader.expressions() for node in walk(expr, operands))
-        return sum(_loads(node, producer) for node in nodes)
+        return sum(is_load_of(node, producer) for node in nodes)
 
     return count(evaluated) == count(children)
 
@@ -254,10 +257,6 @@ def _are_apart(one: tuple[Affine, ...], other: tuple[Affine, ...]) -> bool:
     return any(
         a.is_constant and b.is_constant and a.const != b.const for a, b in zip(one, other, strict=True)
     )
-
-
-def _loads(node: Expr, producer: Stage) -> TypeGuard[Load]:
-    return isinstance(node, Load) and node.source.name == producer.name
 
 
 def _accesses(producer: Stage, reader: Stage) -> list[Access]:

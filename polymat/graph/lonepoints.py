@@ -17,7 +17,7 @@ from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Const, Expr, Load, SelectExpr
 from polymat.lang.sharing import evaluated
-from polymat.lang.traverse import names_of, walk
+from polymat.lang.traverse import loads_in, names_of, walk
 from polymat.lang.types import STORED, Int
 
 
@@ -116,7 +116,7 @@ def _reads_its_point(stage: Stage, pipeline: Pipeline, states: Mapping[str, str]
     before = {each.name for each in pipeline.stages[: pipeline.stages.index(stage)]}
     (part,) = stage.parts
     anyway = elements(walk(part.expr, evaluated))
-    for load in (node for node in walk(part.expr) if isinstance(node, Load)):
+    for load in loads_in(part.expr):
         name = load.source.name
         if name in states or not load.source.is_input:
             if load.indices != here or (name not in states and name not in before):

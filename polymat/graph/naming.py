@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 
 from polymat.errors import NameClashError
 from polymat.lang.algebra import Result
-from polymat.lang.expr import Load, Parameter
+from polymat.lang.expr import Parameter
 from polymat.lang.function import CaseEntry, Function, Input, Source
 from polymat.lang.names import MAX_LENGTH
 from polymat.lang.reduction import ReduceEntry
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 
 MOST_OPERANDS = 2
 
@@ -44,7 +44,7 @@ def _wish(function: Function) -> str:
     """A readable name: what it is made of, where that has names and is short, or else how it is made."""
     entries = [e.value if isinstance(e, CaseEntry) else e for e in function.defn]
     values = [e.value if isinstance(e, ReduceEntry) else e for e in entries]
-    read = [n.source for v in values for n in walk(v) if isinstance(n, Load) and n.source is not function]
+    read = [n.source for v in values for n in loads_in(v) if n.source is not function]
     words = list(dict.fromkeys(source.name for source in read))
     if not words or None in words or len(words) > MOST_OPERANDS:
         made = made_by(function.text) if isinstance(function, Result) else ""

@@ -13,7 +13,7 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load
 from polymat.lang.neutral import neutral
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.lang.types import ScalarType
 from polymat.poly.domain import Domain
 
@@ -187,7 +187,7 @@ def ends(ranges: Iterable[tuple[Affine, Affine]]) -> tuple[tuple[Affine, ...], t
 
 def loads_of(item: Part | Accumulation) -> Iterator[Load]:
     """Every load of a definition."""
-    return (node for expr in item.values() for node in walk(expr) if isinstance(node, Load))
+    return (node for expr in item.values() for node in loads_in(expr))
 
 
 def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:

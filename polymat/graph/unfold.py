@@ -14,7 +14,7 @@ from polymat.lang.affine import Affine, Limits, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, condition_operands, conjuncts, walk
+from polymat.lang.traverse import children, condition_operands, conjuncts, loads_in
 
 Edges = tuple[Values, Values]
 
@@ -48,7 +48,7 @@ class Place:
 
 def is_known(expr: Expr, evaluator: Evaluator, places: Mapping[str, Place]) -> bool:
     """Whether a value depends on none of the arrays that are unfolded, and on none that is not there."""
-    sources = (node.source.name for node in walk(expr) if isinstance(node, Load))
+    sources = (node.source.name for node in loads_in(expr))
     return all(name in evaluator.arrays and name not in places for name in sources)
 
 

@@ -11,9 +11,9 @@ from polymat.graph.term import Term
 from polymat.idiom.operands import is_strided
 from polymat.idiom.reasons import reason_against_factors
 from polymat.idiom.unlike import reason_against_products
-from polymat.lang.expr import Binary, Expr, Load
+from polymat.lang.expr import Binary, Expr
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in, walk
 
 
 def is_sliding(stage: Stage) -> bool:
@@ -80,11 +80,11 @@ def _slides(item: Accumulation) -> bool:
     products = [node for node in walk(item.expr) if isinstance(node, Binary) and node.op == "*"]
     if not any(_moves(node.left, summed) and _moves(node.right, summed) for node in products):
         return False
-    loads = (node for node in walk(item.expr) if isinstance(node, Load))
+    loads = loads_in(item.expr)
     forms = (set(form.names()) for load in loads for form in load.indices)
     return any(not names.isdisjoint(results) and not names.isdisjoint(summed) for names in forms)
 
 
 def _moves(expr: Expr, dims: Collection[str]) -> bool:
-    loads = (node for node in walk(expr) if isinstance(node, Load))
+    loads = loads_in(expr)
     return any(name in dims for load in loads for form in load.indices for name in form.names())

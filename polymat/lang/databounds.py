@@ -13,9 +13,9 @@ import numpy as np
 from polymat.errors import BoundsError, Location
 from polymat.lang.affine import Affine, Computed, Limits, computed_in
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, SelectExpr, Variable
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, SelectExpr, Variable
 from polymat.lang.expressiontext import expr_text
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import has_loads
 from polymat.lang.types import Long
 from polymat.lang.valueranges import never_wraps
 
@@ -46,7 +46,7 @@ def holds_within(variable: Variable, bounds: tuple[Expr, Expr]) -> Condition:
 def _compared(bound: Expr, variable: Variable, op: str) -> Condition:
     """`bound op variable`; below a minimum is what is below both, above it what is above one of them."""
     match bound:
-        case Binary("min" | "max" as which, one, other) if not any(isinstance(e, Load) for e in walk(bound)):
+        case Binary("min" | "max" as which, one, other) if not has_loads(bound):
             first, second = _compared(one, variable, op), _compared(other, variable, op)
             return first & second if (which == "min") == (op != "<=") else first | second
         case SelectExpr(condition, one, other):

@@ -20,7 +20,7 @@ from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.computed import index_form
 from polymat.lang.databounds import enclosed, widened
 from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
-from polymat.lang.traverse import names_of, walk
+from polymat.lang.traverse import loads_in, names_of, walk
 from polymat.lang.types import ScalarType, check_type
 
 
@@ -79,7 +79,7 @@ def size_parameters(*values: Any) -> tuple[Parameter, ...]:
 
 def _declared_sizes(values: tuple[Expr, ...]) -> tuple[Parameter, ...]:
     """The parameters of the indices, extents and limits of what is read in some expressions."""
-    loads = [node for value in values for node in walk(value) if isinstance(node, Load)]
+    loads = [node for value in values for node in loads_in(value)]
     return tuple(size for load in loads for size in (*load.sizes, *load.source.sizes))
 
 

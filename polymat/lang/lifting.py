@@ -15,11 +15,11 @@ from polymat.lang.makers import index_expression
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.traverse import (
     condition_operands,
+    loads_in,
     names_of,
     rebuild,
     rebuild_condition,
     rebuild_indices,
-    walk,
 )
 
 Before = Mapping[int, Callable[[tuple[Affine, ...]], Load]]
@@ -56,7 +56,7 @@ def values_of(function: Function) -> list[Expr]:
 
 def sources_of(function: Function) -> list[Source]:
     """List what a definition reads."""
-    loads = (node for value in values_of(function) for node in walk(value) if isinstance(node, Load))
+    loads = (node for value in values_of(function) for node in loads_in(value))
     return list({id(load.source): load.source for load in loads}.values())
 
 

@@ -11,6 +11,7 @@ from polymat.lang.traverse import (
     children,
     conjuncts,
     fold,
+    loads_in,
     postorder_with_operands,
     unconditional,
     walk,
@@ -101,8 +102,8 @@ def loaded_ahead(expr: Expr) -> tuple[Load, ...]:
     def certain(node: Expr) -> tuple[Expr, ...]:
         return (*unconditional(node), *once) if node is expr else unconditional(node)
 
-    elements = {(node.source.name, node.indices) for node in walk(expr, certain) if isinstance(node, Load)}
-    loads = [node for node in walk(expr, evaluated) if isinstance(node, Load) and not children(node)]
+    elements = {(node.source.name, node.indices) for node in loads_in(expr, certain)}
+    loads = [node for node in loads_in(expr, evaluated) if not children(node)]
     return tuple(node for node in loads if (node.source.name, node.indices) not in elements)
 
 

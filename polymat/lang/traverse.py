@@ -102,6 +102,16 @@ def _walking(expr: Expr, operands: Operands) -> Iterator[Expr]:
         stack.extend(reversed(operands(node)))
 
 
+def loads_in(expr: Expr, operands: Operands = children) -> list[Load]:
+    """The elements of arrays that are read, in the order of `walk`."""
+    return [node for node in walk(expr, operands) if isinstance(node, Load)]
+
+
+def has_loads(expr: Expr) -> bool:
+    """Whether elements of arrays are read."""
+    return any(isinstance(node, Load) for node in walk(expr))
+
+
 def names_of(values: Iterable[Expr]) -> dict[str, None]:
     """The names that values depend on, in their order: of variables, parameters, and in indices."""
     names: dict[str, None] = {}

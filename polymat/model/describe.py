@@ -9,8 +9,8 @@ from math import ceil, prod
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, extremes, without_computed
-from polymat.lang.expr import Binary, Call, Expr, Load, Unary
-from polymat.lang.traverse import walk
+from polymat.lang.expr import Binary, Call, Expr, Unary
+from polymat.lang.traverse import has_loads, loads_in, walk
 from polymat.lang.types import ScalarType
 from polymat.model.assumed import UNKNOWN_EXTENT
 from polymat.model.estimates import once_a_stage
@@ -93,7 +93,7 @@ def _statements_at(
 def _pieces(stage: Stage, alignment: Placement | None) -> Iterator[_Piece]:
     identity = tuple(Affine.name(dim) for dim in stage.dims)
     part = _main_part(stage.parts)
-    if part is not None and (not stage.is_reduction or next(_loads(part.expr), None) is not None):
+    if part is not None and (not stage.is_reduction or has_loads(part.expr)):
         keys = {dim: (dim, *own) for dim, own in _own_names(stage).items()}
         placed = _placed(stage, stage.dims, keys, alignment)
         yield _Piece(stage, stage.dims, stage.bounds, identity, part.expr, False, placed)
@@ -113,7 +113,7 @@ def _pieces(stage: Stage, alignment: Placement | None) -> Iterator[_Piece]:
 
 def _main_part(parts: Sequence[Part]) -> Part | None:
     """The part that reads most: the inside of a stencil rather than its borders."""
-    return max(parts, key=lambda part: len(set(_loads(part.expr))), default=None)
+    return max(parts, key=lambda part: len(set(loads_in(part.expr))), default=None)
 
 
 def _stage_dims(stage: Stage, accumulation: Accumulation) -> dict[str, str]:
@@ -181,7 +181,7 @@ def _statement(piece: _Piece, estimates: Mapping[str, int]) -> Statement:
             load.dtype.size,
             parts=_parts(load.dtype),
         )
-        for load in _loads(piece.expr)
+        for load in loads_in(piece.expr)
     ]
     merged = LoopNest((), (Statement("", (), (writes, *reads)),)).references()
     sequential = dict.fromkeys(n for own in _sequential(piece) for n in piece.placed[own].names())
@@ -257,7 +257,7 @@ def _sequential(piece: _Piece) -> tuple[str, ...]:
         plain = {form.terms[0][0] for form in piece.target if form == Affine.name(next(form.names(), ""))}
         return tuple(dim for dim in piece.dims if dim not in plain)
     carried: list[str] = []
-    for load in _loads(piece.expr):
+    for load in loads_in(piece.expr):
         if load.source.name == piece.stage.name:
             carried += _carrying(piece.dims, load.indices)
     return tuple(dict.fromkeys(carried))
@@ -272,7 +272,3 @@ def _carrying(dims: Sequence[str], indices: Sequence[Affine]) -> Sequence[str]:
         if distance.const:
             return (dim,)
     return dims
-
-
-def _loads(expr: Expr) -> Iterator[Load]:
-    return (node for node in walk(expr) if isinstance(node, Load))

@@ -12,7 +12,7 @@ from typing import Literal
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import has_loads, loads_in, walk
 from polymat.lang.types import ScalarType
 
 Kind = Literal["full", "column", "row"]
@@ -40,16 +40,11 @@ def fits_registers(product: Stage, reader: Stage, extents: Mapping[str, tuple[Af
     if len(reader.parts) != 1 or reader.dtype != product.dtype or reader.dtype.kind != "f":
         return False
     expr = reader.parts[0].expr
-    loads = {n for n in walk(expr) if isinstance(n, Load) and n.source.name != product.name}
+    loads = {n for n in loads_in(expr) if n.source.name != product.name}
     if len(loads) > MOST_ARRAYS or sum(1 for _ in walk(expr)) > MOST_NODES:
         return False
     known = all(operand_kind(load, reader, extents) is not None for load in loads)
-    return known and has_points(expr) and _is_arithmetic(expr, reader.dtype)
-
-
-def has_points(expr: Expr) -> bool:
-    """Whether an expression has a value for each point, and not one for all."""
-    return any(isinstance(node, Load) for node in walk(expr))
+    return known and has_loads(expr) and _is_arithmetic(expr, reader.dtype)
 
 
 def _is_arithmetic(expr: Expr, dtype: ScalarType) -> bool:
@@ -65,7 +60,7 @@ def _is_arithmetic(expr: Expr, dtype: ScalarType) -> bool:
         case Binary("+" | "-" | "*", left, right):
             return expr.dtype == dtype and _is_arithmetic(left, dtype) and _is_arithmetic(right, dtype)
         case Binary("min" | "max", left, right):
-            several = has_points(left) or has_points(right)
+            several = has_loads(left) or has_loads(right)
             sides = _is_arithmetic(left, dtype) and _is_arithmetic(right, dtype)
             return expr.dtype == dtype and several and sides
         case _:

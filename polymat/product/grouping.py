@@ -11,8 +11,7 @@ from polymat.graph.product import Product
 from polymat.graph.stage import Stage
 from polymat.graph.term import Term
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Expr, Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import has_loads
 from polymat.model.extents import extent
 from polymat.product.contraction import Contraction, Start, sides
 
@@ -168,7 +167,3 @@ def is_linear(factor: Factor, dims: tuple[str, ...]) -> bool:
     return all(
         form.coefficient(dim) != 0 for form in factor.indices for dim in dims if dim in list(form.names())
     ) and all(list(form.names()).count(dim) <= 1 for form in factor.indices for dim in dims)
-
-
-def has_loads(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))

@@ -11,11 +11,12 @@ from polymat.graph.term import Term, is_box
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const
 from polymat.lang.expressiontext import structure
+from polymat.lang.traverse import has_loads
 from polymat.lang.types import ALL_TYPES
 from polymat.model.estimates import once_a_stage
 from polymat.poly.domain import Domain
 from polymat.product.contraction import Contraction
-from polymat.product.grouping import grouped, has_loads, is_linear
+from polymat.product.grouping import grouped, is_linear
 from polymat.product.triangle import Triangle, triangle_of
 
 _FLOATING = tuple(dtype for dtype in ALL_TYPES if dtype.kind in "fc")

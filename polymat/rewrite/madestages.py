@@ -10,7 +10,7 @@ from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 
@@ -45,11 +45,6 @@ def made_stage(
 def element(stage: Stage) -> Load:
     """The element of a stage at its own indices."""
     return Load(stage.ref, tuple(map(Affine.name, stage.dims)), stage.dtype)
-
-
-def loads_in(expr: Expr) -> list[Load]:
-    """Every element that an expression reads."""
-    return [node for node in walk(expr) if isinstance(node, Load)]
 
 
 def order_of(expr: Expr) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable, binary
 from polymat.lang.indices import index_variable
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import rebuild, walk
+from polymat.lang.traverse import has_loads, rebuild, walk
 from polymat.lang.types import WEAK_INT, ScalarType, real_part
 from polymat.poly.domain import Domain
 
@@ -121,7 +121,7 @@ def _network(
                 scales.append(node)
             case _:
                 # A product in another precision is another product, and waves are a transform's.
-                if node.dtype not in (dtype, real_part(dtype)) or not _has_elements(node):
+                if node.dtype not in (dtype, real_part(dtype)) or not has_loads(node):
                     return None
                 factors.append(node)
     if divided and not _may_divide(factors, ranges):
@@ -172,10 +172,6 @@ def indices_in(expr: Expr, dims: Mapping[str, object]) -> Iterator[str]:
             yield from (name for form in node.indices for name in form.names() if name in dims)
         elif isinstance(node, Variable) and node.name in dims:
             yield node.name
-
-
-def _has_elements(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))
 
 
 def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:

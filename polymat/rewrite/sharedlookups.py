@@ -17,7 +17,7 @@ from polymat.graph.stage import Bounds, Part, Ref, Stage
 from polymat.lang.affine import Affine, Computed, computed_in, extremes
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Unary, Variable
 from polymat.lang.expressiontext import number_nodes
-from polymat.lang.traverse import children, rebuild, walk
+from polymat.lang.traverse import children, loads_in, rebuild, walk
 from polymat.poly.domain import Domain
 from polymat.rewrite.madestages import reads_inside
 from polymat.tilesize.stagework import points
@@ -136,7 +136,7 @@ def _operands(node: Expr) -> tuple[Expr, ...]:
 
 
 def _loads(node: Expr) -> list[Load]:
-    return [each for each in walk(node, _operands) if isinstance(each, Load)]
+    return loads_in(node, _operands)
 
 
 def _is_fixed(node: Expr, stage: Stage) -> bool:

@@ -13,7 +13,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
@@ -92,7 +92,7 @@ def _turns(stage: Stage, order: tuple[str, ...], line_bytes: int) -> tuple[tuple
     """Of each part of a stage the turns of all loops around its rows, the nearest first."""
     found = []
     for part in stage.parts:
-        loads = [node for node in walk(part.expr) if isinstance(node, Load)]
+        loads = loads_in(part.expr)
         rows = [load for load in loads if load.indices and not computed_in(load.indices)]
         rows = [load for load in rows if order[-1] in load.indices[-1].names()]
         places = reversed(range(len(order) - 1))

@@ -10,8 +10,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
@@ -102,7 +101,7 @@ def _loops(stage: Stage, member: Member, plan: LoopPlan) -> _Loops | None:
     places = {outer: OUTER, inner: INNER}
     levels = tuple(None if dim is None else places.get(names.get(dim, dim)) for dim in member.dims)
     box = dict(zip(accumulation.dims, accumulation.box, strict=True))
-    loads = [node for node in walk(accumulation.expr) if isinstance(node, Load)]
+    loads = loads_in(accumulation.expr)
     shared = {
         (load.source.name, tuple(form.substitute(places) for form in load.indices))
         for load in loads

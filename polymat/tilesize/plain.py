@@ -12,7 +12,7 @@ from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.expr import Binary, Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in, walk
 from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
 from polymat.poly.blockwise import blocks_are_parallel
@@ -200,7 +200,7 @@ def _is_short(stage: Stage, accumulation: Accumulation) -> bool:
 
 def _is_contiguous(accumulation: Accumulation, dim: str) -> bool:
     """Whether every load moves by 0 or 1 element along a dimension."""
-    return all(_is_stride_unit(node, dim) for node in walk(accumulation.expr) if isinstance(node, Load))
+    return all(_is_stride_unit(node, dim) for node in loads_in(accumulation.expr))
 
 
 def _is_stride_unit(load: Load, dim: str) -> bool:

@@ -14,7 +14,7 @@ from polymat.graph.planesbeside import Planes, planes_beside
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.reduction import EXTREMES
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in, walk
 from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.plan.loops import LoopPlan
@@ -152,7 +152,7 @@ def _is_safe(stage: Stage, inner: str) -> bool:
     """
     if stage.dtype.kind != "c":
         return True
-    loads = (n for a in stage.accumulations for n in walk(a.expr) if isinstance(n, Load))
+    loads = (n for a in stage.accumulations for n in loads_in(a.expr))
     return all(
         load.indices[-1].coefficient(inner) in (0, 1)
         and not any(f.coefficient(inner) for f in load.indices[:-1])

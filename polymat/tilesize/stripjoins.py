@@ -11,7 +11,7 @@ from polymat.graph.waits import behind_front
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.lang.types import Double, Float, ScalarType
 from polymat.plan.strips import JoinedStrips
 from polymat.plan.tile import Plan
@@ -86,7 +86,7 @@ def _ends(domain: Domain, dims: Sequence[str], context: Domain) -> list[tuple[Af
 
 def _has_vectors(value: Expr, column: str, dtype: ScalarType) -> bool:
     """Whether a value at neighbouring columns is made of vectors, in which a row is read, and of numbers."""
-    loads = [node for node in walk(value) if isinstance(node, Load)]
+    loads = loads_in(value)
     along = any(column in form.names() for load in loads for form in load.indices)
     return along and _is_arithmetic(value, column, dtype)
 

@@ -34,7 +34,7 @@ from polymat.graph.stage import Stage
 from polymat.graph.waited import Slices
 from polymat.graph.waits import behind_front
 from polymat.lang.expr import Expr, Load
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import loads_in
 from polymat.plan.loops import LoopPlan
 from polymat.plan.strips import JoinedStrips
 
@@ -127,7 +127,7 @@ class _Strip:
     def _value(self, value: Expr, row: CExpr, v: int, made: CExpr | None = None) -> CExpr:
         """A vector of values, or the one that all points of a row have; made: the row of the first stage."""
         writer = self.writer.bodies.writer({})
-        for load in (node for node in walk(value) if isinstance(node, Load)):
+        for load in loads_in(value):
             if made is not None and load.source.name == self.made.name:
                 writer.ready[id(load)] = made
             else:
@@ -152,7 +152,7 @@ class _Strip:
     def _same_for_all(self) -> list[Load]:
         """What is read along the rows that are made, the same for each of them."""
         row, column = self._names(of_sum=False)
-        loads = (node for node in walk(self.joined.part.expr) if isinstance(node, Load))
+        loads = loads_in(self.joined.part.expr)
         along = (each for each in loads if _runs_along(each, column))
         return list(dict.fromkeys(each for each in along if not _runs_along(each, row)))
 

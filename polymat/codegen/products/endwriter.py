@@ -14,7 +14,8 @@ from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
-from polymat.product.ends import Kind, has_points, operand_kind
+from polymat.lang.traverse import has_loads
+from polymat.product.ends import Kind, operand_kind
 
 END = "_pm_end"
 
@@ -86,10 +87,10 @@ class EndWriter:
 
     def _extreme(self, op: str, left: Expr, right: Expr) -> str:
         """By one comparison beside a finite constant; else NaN on either side is the result."""
-        left, right = (left, right) if has_points(left) else (right, left)
+        left, right = (left, right) if has_loads(left) else (right, left)
         plain = isinstance(right, Const) and isfinite(float(right.value.real))
         name = f"_pm_{op}{'_of' if plain else '_any'}_{self.reader.dtype.suffix}"
-        other = self._text(right) if has_points(right) else self._everywhere(right)
+        other = self._text(right) if has_loads(right) else self._everywhere(right)
         return f"{name}({self._text(left)}, {other})"
 
     def _everywhere(self, expr: Expr) -> str:

@@ -53,7 +53,7 @@ SEGMENTS, PASS = "_pm_segments", "_pm_pass"
 ROW, ROWS, SEAM = "_pm_row", "_pm_rows", "_pm_seam"  # of a segment, and where the first kept one is
 FROM = "_pm_from"  # with a number: the first row of the last segment that a stage does not compute
 COUNT, PASSES, PASS_NUMBER = "_pm_count", "_pm_passes", "_pm_number"
-LOW, EXTENT, MEMORY, BYTES, AT = "_pm_low", "_pm_extent", "_pm_memory", "_pm_bytes", "_pm_at"
+LOW, EXTENT, MEMORY, BYTES = "_pm_low", "_pm_extent", "_pm_memory", "_pm_bytes"
 ZERO, ONE = Literal("0"), Literal("1")
 
 

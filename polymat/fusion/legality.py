@@ -73,26 +73,6 @@ class Choices:
         return tuple(choice for choice in found if isinstance(choice, Fusable))
 
 
-def fuse(
-    reads: Reads, dag: Dag, stages: Sequence[str], dims: Sequence[str] | None = None
-) -> Fusable | Refused:
-    """Whether stages may share tiles along `dims`, and how.
-
-    Without `dims`: along every dimension that may be tiled without private accumulation, if that reaches
-    all stages; else along the first choice of fewest dimensions that does.
-    """
-    choices = choices_of(reads, dag, stages)
-    if isinstance(choices, Refused):
-        return choices
-    if dims is not None:
-        return choices.along(dims)
-    free = choices.along([tiling.dim for tiling in choices.tilings if not tiling.privates][:MOST_TILED])
-    if isinstance(free, Fusable):
-        return free
-    every = choices.all()
-    return every[0] if every else choices.along([tiling.dim for tiling in choices.tilings][:MOST_TILED])
-
-
 def choices_of(reads: Reads, dag: Dag, stages: Sequence[str]) -> Choices | Refused:
     """Along which dimensions stages may share tiles; refused when along none."""
     ordered = dag.group(dag.mask(stages))
@@ -211,6 +191,5 @@ def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
         (max(m.margins[k][0] for m in members), max(m.margins[k][1] for m in members))
         for k in range(len(chosen))
     )
-    copies = tuple(m.stage for m in members if not m.scratch and set(m.margins) != {(0, 0)})
     dims = tuple(tiling.dim for tiling in chosen)
-    return Fusable(dims, tuple(members), widest, choices.live_outs, copies)
+    return Fusable(dims, tuple(members), widest, choices.live_outs)

@@ -85,20 +85,13 @@ class Fusable:
 
     members: the stages, producers first.  margins: the widest of all members along each dimension.
     live_outs: the stages that are outputs or read outside the group; exactly one tile writes each point's
-    value to the array.  copies: those of them whose margins are not zero, which therefore need storage of the
-    tile's own (margins included) beside the array, of which the tile's own points are then written.
+    value to the array.
     """
 
     dims: tuple[str, ...]
     members: tuple[Member, ...]
     margins: tuple[tuple[int, int], ...]
     live_outs: tuple[str, ...]
-    copies: tuple[str, ...]
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """The reasons that follow from how dimensions were aligned, in words."""
-        return tuple(text for member in self.members for text in _reasons(member, self.dims))
 
     @property
     def privates(self) -> tuple[str, ...]:
@@ -111,24 +104,3 @@ class Refused:
     """Why stages may not share tiles, in words."""
 
     reason: str
-
-
-def _reasons(member: Member, dims: tuple[str, ...]) -> list[str]:
-    found = []
-    scales = map(member.scale, range(len(dims)))
-    for dim, own, (before, behind), scale in zip(dims, member.dims, member.margins, scales, strict=True):
-        if own is None:
-            found.append(f"{member.stage} has no dimension along {dim}: each tile along it computes it again")
-        elif (before, behind) != (0, 0):
-            found.append(
-                f"{member.stage} is computed from {before} before to {behind} behind each tile along {dim}"
-            )
-        if scale > 1:
-            found.append(f"{member.stage} has a point every {scale} along {dim}")
-    if member.private:
-        found.append(f"{member.stage} is summed up over tiles: every thread has a copy of its own")
-    if member.copied:
-        found.append(
-            f"{member.stage} is needed outside and overlaps: a tile keeps a copy and writes what it owns"
-        )
-    return found

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
 
 from polymat.dataclass import dataclass
 from polymat.graph.orders import NO_WORK, Work
@@ -16,9 +15,6 @@ from polymat.graph.stage import InputArray, ScalarInput, Stage
 from polymat.graph.waited import Slices
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +108,6 @@ class Pipeline:
             new is old for new, old in zip(stages, self.stages, strict=True)
         )
         return self if same else replace(self, stages=stages)
-
-    def graph(self) -> nx.DiGraph[str]:
-        """Producer -> consumer edges between inputs and stages; recurrences are not edges."""
-        import networkx as nx  # takes longer to import than the rest of polymat
-
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(array.name for array in self.inputs)
-        for stage in self.stages:
-            graph.add_node(stage.name)
-            for load in stage.loads():
-                if load.source.name != stage.name:
-                    graph.add_edge(load.source.name, stage.name)
-        return graph
 
     def __str__(self) -> str:
         return "\n".join(pipeline_lines(self))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polymat.errors import LangError, caller_location
 from polymat.lang.affine import Affine
@@ -34,7 +33,6 @@ from polymat.lang.makers import Makers, index_expression
 from polymat.lang.types import Long, ScalarType, promote
 
 MOST_DIRECT = 16  # the order of a filter up to which it is one stage; of more, its samples are filtered first
-Array: TypeAlias = npt.NDArray[Any]
 
 
 def direct_form(make: Makers[Any], b: Any, a: Any, signal: Source, zi: Any, axis: Any) -> Any:

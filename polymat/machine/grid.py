@@ -105,25 +105,6 @@ class Grid:
             stride *= len(levels)
         return Grid(self.levels, tuple(seconds))
 
-    def part(self, fixed: Sequence[int | None], step: int = 1) -> Grid:
-        """The grid over the axes whose extent is None, the others fixed, of every `step`-th level.
-
-        At the levels that are left it says the same.
-        """
-        kept = [
-            tuple(dict.fromkeys((*levels[::step], levels[-1])))
-            for levels, extent in zip(self.levels, fixed, strict=True)
-            if extent is None
-        ]
-        points: list[tuple[int, ...]] = [()]
-        for levels in kept:
-            points = [(*point, level) for point in points for level in levels]
-        seconds = []
-        for point in points:
-            free = iter(point)
-            seconds.append(self.at([next(free) if extent is None else extent for extent in fixed]))
-        return Grid(tuple(kept), tuple(seconds))
-
 
 def _place(levels: Sequence[int], extent: float) -> tuple[int, float]:
     """The level below an extent, and how far it is on the way to the next one, by logarithms."""

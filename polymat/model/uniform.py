@@ -16,7 +16,7 @@ Matrix: TypeAlias = tuple[Slopes, ...]
 class UniformClass:
     """References to one array with the same slopes.
 
-    slopes: one row an index.  offsets: the distinct constant vectors.  accesses: of all of them together.
+    slopes: one row an index.  offsets: the distinct constant vectors.
     """
 
     array: str
@@ -25,7 +25,6 @@ class UniformClass:
     element_bytes: int
     reads: bool
     writes: bool
-    accesses: int
 
     @cached_property
     def dims(self) -> tuple[str, ...]:
@@ -47,7 +46,6 @@ def uniform_classes(references: Iterable[Reference]) -> tuple[UniformClass, ...]
             group[0].element_bytes,
             any(r.reads for r in group),
             any(r.writes for r in group),
-            sum(r.accesses for r in group),
         )
         for (array, matrix), group in members.items()
     )

@@ -60,7 +60,6 @@ def take_out_factors(pipeline: Pipeline, time_of: TimeOf, clearly: float) -> Pip
 class _Term:
     """One product of a sum, over the dimensions of the sum: the producer's, scaled."""
 
-    producer: Stage
     network: Network
     scales: tuple[Expr, ...]
 
@@ -207,7 +206,7 @@ def _term(expr: Expr, stage: Stage, pipeline: Pipeline, hidden: set[str]) -> _Te
     if any(factor.dtype != stage.dtype for factor in inner.factors):
         return None
     whole = outer.with_factor(0, inner)
-    return _Term(producer, whole, whole.scales)
+    return _Term(whole, whole.scales)
 
 
 def _same_element(common: Load, other: Expr, model: Network, network: Network) -> dict[str, str] | None:

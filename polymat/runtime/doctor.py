@@ -27,7 +27,7 @@ from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler, flags_for
 
 _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
-_PACKAGES = ("numpy", "islpy", "networkx", "scipy", "pyfftw")
+_PACKAGES = ("numpy", "islpy", "scipy", "pyfftw")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import shlex
@@ -33,7 +32,6 @@ __all__ = [
     "predefined",
 ]
 
-_log = logging.getLogger("polymat.runtime")
 Kind = Literal["gcc", "clang"]
 _CANDIDATES = ("gcc", "cc", "clang")
 _SOURCE_NAME = "polymat.c"

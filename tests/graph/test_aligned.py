@@ -48,17 +48,10 @@ def test_an_alignment_is_printed_as_numbers_of_dimensions() -> None:
     assert str(alignment) == "S1 [i,j,k] -> [1,2,3]\nS2 [a,b] -> [-,1,-]"
 
 
-def test_reasons_say_what_tiles_compute_twice() -> None:
+def test_what_is_summed_up_over_tiles_is_private() -> None:
     members = (
         Member("wide", ("i", None), ((2, 1), (0, 0))),
         Member("coarse", ("i", "j"), ((0, 0), (0, 0)), private=True, scales=(2, 1)),
     )
-    group = Fusable(("i", "j"), members, ((2, 1), (0, 0)), ("wide",), ("wide",))
-    assert group.reasons == (
-        "wide is computed from 2 before to 1 behind each tile along i",
-        "wide has no dimension along j: each tile along it computes it again",
-        "wide is needed outside and overlaps: a tile keeps a copy and writes what it owns",
-        "coarse has a point every 2 along i",
-        "coarse is summed up over tiles: every thread has a copy of its own",
-    )
+    group = Fusable(("i", "j"), members, ((2, 1), (0, 0)), ("wide",))
     assert group.privates == ("coarse",)

@@ -201,15 +201,6 @@ def test_with_stages_returns_the_pipeline_where_nothing_changes() -> None:
     assert pipeline.with_stages(()).stages == ()
 
 
-def test_the_graph_has_producers_and_consumers() -> None:
-    f = function("f", x(i))
-    g = Function(([i], [whole]), Double, "g")
-    g.defn = [Case(Condition(i, "==", 0), f(i)), Case(Condition(i, ">", 0), g(i - 1) + y(i))]
-    graph = build([g], inputs=[y, x, z]).graph()
-    assert list(graph) == ["y", "x", "z", "f", "g"]
-    assert sorted(graph.edges) == [("f", "g"), ("x", "f"), ("y", "g")]
-
-
 def test_text_for_people() -> None:
     r = Reduction(([], []), ([i], [whole]), Double, "r")
     r.defn = [Reduce(r(), Image(Double, "im", [N])(i), Op.Max)]

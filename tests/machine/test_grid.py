@@ -39,17 +39,6 @@ def test_beyond_the_end_a_triangular_matrix_counts_twice() -> None:
     assert square.at((32, 16)) == pytest.approx(1e-9 * 32**2 * 16)
 
 
-def test_parts_say_the_same() -> None:
-    part = CUBE.part((None, 7, None))
-    assert len(part.levels) == 2
-    for m, k in itertools.product((1, 3, 8, 50, 100), repeat=2):
-        assert part.at((m, k)) == pytest.approx(CUBE.at((m, 7, k)))
-    coarse = CUBE.part((None, None, None), step=2)
-    assert coarse.levels == ((1, 4, 16, 64),) * 3
-    assert coarse.at((4, 16, 64)) == pytest.approx(CUBE.at((4, 16, 64)))
-    assert CUBE.part((None, 1, 1), step=4).levels == ((1, 16, 64),)
-
-
 def test_a_bend_is_what_a_level_differs_by_from_its_neighbours() -> None:
     """Powers have none; the least level, and 1 before it, say nothing of others."""
     assert CUBE.bend() == pytest.approx(0.0, abs=1e-12)

@@ -27,10 +27,10 @@ class Interpreted:
 
         pipeline, params = self.built(), {**scalars, **sizes}
         values = interpret(pipeline, arrays, params)
-        if not pipeline.trim:
-            return [values[output] for output in pipeline.outputs]
-        trimmed = []
+        found = []
         for output in pipeline.outputs:
-            low = [max(int(lo.evaluate(params)), 0) for lo, _ in pipeline.stage(output).box]
-            trimmed.append(values[output][tuple(slice(lo, None) for lo in low)])
-        return trimmed
+            lows = [int(low.evaluate(params)) for low, _ in pipeline.stage(output).box]
+            # Arrays begin at lows below 0, which only an output without points has.
+            firsts = [max(low if pipeline.trim else -low, 0) for low in lows]
+            found.append(values[output][tuple(slice(first, None) for first in firsts)])
+        return found

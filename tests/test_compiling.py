@@ -291,3 +291,15 @@ def test_another_process_loads_what_one_compiled(tmp_path: Path) -> None:
     assert said[0][0] == "[4. 1. 4.] True True"
     assert said[1][0] == "[4. 1. 4.] False False"
     assert said[0][1:] == said[1][1:]
+
+
+@pytest.mark.parametrize("trim", [False, True])
+def test_outputs_without_points_have_the_shape_of_the_call_in_the_interpreter(trim: bool) -> None:
+    """Of N = 0 the first column of i = 0 would be -1: the interpreter had one column more."""
+    N, i, j = pm.Parameter(pm.Int, "N"), pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    rows, columns = pm.Interval(pm.Int, 1, 2 * N // 3), pm.Interval(pm.Int, N - 1 - i, i)
+    f = pm.Function(([i, j], [rows, columns]), pm.Long, "f")
+    f.defn = [i + 10 * j]
+    compiled = pm.compile(f, trim=trim, options=pm.Options(cflags=("-O1",)))
+    for size in (0, 1, 3, 8):
+        np.testing.assert_array_equal(compiled.reference(N=size), compiled(N=size), strict=True)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import polymat as pm
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
-from polymat.fusion.legality import MOST_TILED, Choices, choices_of
+from polymat.fusion.legality import Choices, choices_of
 from polymat.fusion.reads import Reads
 from polymat.graph.aligned import Fusable, Member, Refused
+from polymat.plan.tile import MOST_TILED
 from tests.fusion import pipelines as p
 from tests.fusion.pipelines import I, J, M, N, facts, function, i, j, total
 

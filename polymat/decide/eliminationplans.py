@@ -16,7 +16,7 @@ from polymat.plan.blockedsteps import WITHIN, EliminationPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan
 from polymat.poly.lifespan import Folds, folds, lifespans
-from polymat.product.blocks import blocks_of
+from polymat.product.blocks import blocks_of, whole_units
 from polymat.tilesize.stagework import VECTOR_SHARE, stage_operations
 
 LEAST_STEPS = 8  # that loops compute one after the other
@@ -24,6 +24,7 @@ MOST_STEPS = 256  # whose products are added to all later results at once
 LEAST_RESULTS = 32  # rows and columns beyond the first steps: with fewer, loops compute most of it
 LEAST_OF_A_TRIANGLE = 88  # the same of a triangle, of which there is half as much to do in products
 SHARE = 0.8  # of the peak that products of a block's depth reach
+BAND_SHARE = 0.5  # of the second-level cache that a band has in the columns of a block
 SAMPLES = 64  # steps of which results are counted
 
 
@@ -105,6 +106,7 @@ class EliminationPlanner:
             most=MOST_STEPS,
             places=places,
             by_rows=by_rows,
+            band=whole_units(BAND_SHARE * blocks.small / MOST_STEPS, blocks.lanes),
             relative=(shared + by_all) / operations,
             alone=(shared + within) / operations,
             bytes=rows_moved + 2 * box[0] * box[1] * stage.dtype.size,

@@ -21,6 +21,7 @@ class EliminationPlan(OwnWay):
 
     loops: the plan of all steps in loops, whose order a block has too.  places: of its values.
     by_rows: what does not wait of rows beyond those steps is computed row after row, each in all steps.
+    band: so many rows behind a block go through all of its steps together.
     relative: the time of an operation where all threads share the work, in units of that in a vectorised
     loop; alone: where one thread does it.  bytes: moved between the caches and where the array lives.
     """
@@ -32,6 +33,7 @@ class EliminationPlan(OwnWay):
     most: int
     places: Folds
     by_rows: bool
+    band: int
     relative: float
     alone: float
     bytes: float

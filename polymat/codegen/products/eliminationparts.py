@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CParameter, Id, Literal
+from polymat.codegen.c.ctree import (
+    CBinary,
+    CCall,
+    CExpr,
+    CParameter,
+    CUnary,
+    Declare,
+    Evaluate,
+    Id,
+    Literal,
+    Stmt,
+)
+from polymat.codegen.c.needs import MIN_I64
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
@@ -12,11 +25,27 @@ from polymat.lang.affine import Affine
 from polymat.plan.blockedsteps import EliminationPlan
 
 ZERO, ONE, NULL = Literal("0"), Literal("1"), Literal("NULL")
+FROM, TO, HALF, LIMIT = (
+    "_pm_from",
+    "_pm_to",
+    "_pm_half",
+    "_pm_limit",
+)  # of a few steps, and of the half behind
 
 
 def length(part: Range) -> CExpr:
     """How many steps, rows or columns a range has."""
     return CBinary("-", Id(part.end), Id(part.begin))
+
+
+def smaller(one: CExpr, other: CExpr) -> CExpr:
+    """The smaller of two indices."""
+    return CCall(MIN_I64.function, (one, other))
+
+
+def run(part: NestFunction, *limits: CExpr) -> Stmt:
+    """Call a part with what all of them are given, and its limits."""
+    return Evaluate(CCall(part.function.name, (*part.arguments, *limits)))
 
 
 class EliminationParts:
@@ -38,8 +67,37 @@ class EliminationParts:
             for name, side in (("left", self.found.left), ("right", self.found.right))
         ]
 
+    @property
+    def has_bands(self) -> bool:
+        """Whether rows behind a block take all of its steps by themselves, a band of them after the other."""
+        return self.plan.by_rows and None not in self.found.trailing.begins
+
     def size(self, form: Affine) -> CExpr:
         return self.writer.size(form)
+
+    def begin(self, dim: int, end: CExpr) -> CExpr:
+        """The first row (0) or column (1) that waits for the steps before `end`."""
+        begin = self.found.trailing.begins[dim]
+        if begin is None:
+            return self.size(self.stage.box[1 + dim][0])
+        by = begin - 1
+        return end if by == 0 else CBinary("+" if by > 0 else "-", end, Literal(str(abs(by))))
+
+    def end(self, dim: int) -> CExpr:
+        """The end of all rows or columns."""
+        return self.size(self.stage.box[1 + dim][1] + 1)
+
+    def within(self, dim: int, end: CExpr) -> CExpr:
+        """The first row or column that waits for the steps before `end`, or the end of all."""
+        return smaller(self.begin(dim, end), self.end(dim))
+
+    def other_half(self, first: CExpr, stop: CExpr) -> tuple[Stmt, ...]:
+        """How many steps up to TO add to those that end at LIMIT, in a block from `first` to `stop`."""
+        count = CBinary("-", Id(TO), first)
+        return (
+            Declare("const ptrdiff_t", HALF, CBinary("&", count, CUnary("-", count))),
+            Declare("const ptrdiff_t", LIMIT, smaller(CBinary("+", Id(TO), Id(HALF)), stop)),
+        )
 
     def pads(self) -> tuple[Pad, ...]:
         """The packed operands of the largest product, and copies of operands that are no elements."""

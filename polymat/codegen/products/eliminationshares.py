@@ -69,6 +69,18 @@ class SharesWriter(EliminationParts):
         bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, block, backwards=False)]
         return self._shared(rows, "lines", (self.steps, self.rows), slow, Id(PIECES), bounds, ())
 
+    def bands(self, band: NestFunction, block: int) -> NestFunction:
+        """The rows behind a whole block in bands, on one thread as well; block: so many rows run together."""
+        work = CBinary(
+            "*", self._work(self.steps, self.rows), CBinary("*", Literal("0.5"), _double(self.steps))
+        )
+        each = CBinary("*", Literal(str(self.plan.band)), Id(PIECES))
+        full = CBinary("-", CBinary("+", length(self.rows), each), ONE)
+        many = CBinary("*", CBinary("/", full, each), Id(PIECES))
+        bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, block, backwards=False)]
+        ranges = (self.steps, self.rows)
+        return self._shared(band, "bands", ranges, work, many, bounds, self.pads(), always=True)
+
     def _work(self, one: Range, other: Range) -> CExpr:
         return CBinary("*", CBinary("*", Literal("2.0"), _double(one)), _double(other))
 
@@ -81,23 +93,30 @@ class SharesWriter(EliminationParts):
         many: CExpr,
         bounds: Sequence[CExpr],
         pads: Sequence[Pad],
+        *,
+        always: bool = False,
     ) -> NestFunction:
         """A part cut along some of its ranges.
 
-        many: pieces where there is enough work.  bounds: of a piece.  pads: that it has for each thread.
+        many: pieces where there is enough work; always: and where there is not.  bounds: of a piece.
+        pads: that it has for each thread.
         """
         small = CBinary("||", CBinary("==", Id(PIECES), ONE), CBinary("<", work, Id(LEAST)))
         given = [Id(pad.array) for pad in pads]
         others = run.arguments[len(given) :]
         own = [self._of_thread(pad, CCall("omp_get_thread_num", ())) for pad in pads]
-        piece = Evaluate(CCall(run.function.name, (*own, *others, *bounds)))
+        cut = Declare("const ptrdiff_t", CUT, many)
+
+        def pieces(of_each: Sequence[CExpr], *pragmas: str) -> Stmt:
+            piece = Evaluate(CCall(run.function.name, (*of_each, *others, *bounds)))
+            return For(CHUNK, ZERO, CBinary("<", Id(CHUNK), Id(CUT)), ONE, (piece,), pragmas)
+
+        loop = pieces(own, f"omp parallel for num_threads({TEAM}) schedule(dynamic, 1)")
         whole = [Id(name) for part in ranges for name in (part.begin, part.end)]
         alone = Evaluate(CCall(run.function.name, (*given, *others, *whole)))
-        loop = For(
-            *(CHUNK, ZERO, CBinary("<", Id(CHUNK), Id(CUT)), ONE, (piece,)),
-            (f"omp parallel for num_threads({TEAM}) schedule(dynamic, 1)",),
-        )
-        body: tuple[Stmt, ...] = (If(small, (alone,), (Declare("const ptrdiff_t", CUT, many), loop)),)
+        body: tuple[Stmt, ...] = (If(small, (alone,), (cut, loop)),)
+        if always:
+            body = (cut, If(small, (pieces(given),), (loop,)))
         nest = self.writer.as_nest((self.stage,), self.plan, body, kind, ranges)
         function = nest.function
         packed = [CParameter(f"{pad.ctype} *", pad.array) for pad in pads]

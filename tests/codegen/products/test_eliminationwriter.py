@@ -26,9 +26,10 @@ SHAPES = {
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of 8 steps, halved down to 2: small matrices have several of them."""
+    """Blocks of 8 steps, halved down to 2, and bands of few rows: small matrices have several of them."""
     monkeypatch.setattr(eliminationplans, "LEAST_STEPS", 2)
     monkeypatch.setattr(eliminationplans, "MOST_STEPS", 8)
+    monkeypatch.setattr(eliminationplans, "BAND_SHARE", 1e-6)  # as many rows as a vector has lanes
 
 
 def given(name: str, size: int, columns: int, dtype: str) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def test_results_at_sizes_around_those_of_blocks(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_blocks_as_they_are(threads: int) -> None:
     compiled = pm.compile(eliminations.unscaled_lu(), options=pm.Options(threads=threads))
-    assert "_pm_lines_W(" in compiled.source  # rows behind a block, some for each thread
+    assert "_pm_bands_W(" in compiled.source  # rows behind a block, some for each thread
     for size in (7, 8, 9, 16, 63):
         check(compiled, "unscaled_lu", size, size, "float64")
     size = 300
@@ -76,7 +77,7 @@ def test_blocks_as_they_are(threads: int) -> None:
 def test_rows_that_need_each_other_are_not_shared_out() -> None:
     compiled = pm.compile(eliminations.chained(), options=pm.Options(threads=2, parallel_threshold=0))
     assert "_pm_steps_" in compiled.source
-    assert "_pm_lines_W(" not in compiled.source
+    assert not any(f"_pm_{kind}_W(" in compiled.source for kind in ("lines", "band", "bands"))
     check(compiled, "chained", 63, 63, "float64")
 
 

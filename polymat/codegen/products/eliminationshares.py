@@ -69,15 +69,16 @@ class SharesWriter(EliminationParts):
         bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, block, backwards=False)]
         return self._shared(rows, "lines", (self.steps, self.rows), slow, Id(PIECES), bounds, ())
 
-    def bands(self, band: NestFunction, block: int) -> NestFunction:
-        """The rows behind a whole block in bands, on one thread as well; block: so many rows run together."""
+    def bands(self, band: NestFunction) -> NestFunction:
+        """The rows behind a whole block in bands of whole vectors of rows, on one thread as well."""
         work = CBinary(
             "*", self._work(self.steps, self.rows), CBinary("*", Literal("0.5"), _double(self.steps))
         )
         each = CBinary("*", Literal(str(self.plan.band)), Id(PIECES))
         full = CBinary("-", CBinary("+", length(self.rows), each), ONE)
         many = CBinary("*", CBinary("/", full, each), Id(PIECES))
-        bounds = [Id(self.steps.begin), Id(self.steps.end), *self._piece(self.rows, block, backwards=False)]
+        lines = self._piece(self.rows, self.plan.blocks.lanes, backwards=False)
+        bounds = [Id(self.steps.begin), Id(self.steps.end), *lines]
         ranges = (self.steps, self.rows)
         return self._shared(band, "bands", ranges, work, many, bounds, self.pads(), always=True)
 

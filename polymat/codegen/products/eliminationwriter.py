@@ -67,13 +67,13 @@ class _EliminationWriter(EliminationParts):
             one_by_one = in_loops.beyond()
             strips = in_loops.strips(one_by_one)
             first += [one_by_one, *([strips] if strips else [])]
-            rows, lanes = strips or one_by_one, in_loops.lanes if strips else 1
+            rows = strips or one_by_one
             if self.has_bands:
                 band = BandsWriter(writer, stage, plan).function(rows, add)
-                behind = shares.bands(band, lanes)
+                behind = shares.bands(band)
                 last += [band, behind]
             else:
-                rows = shares.lines(rows, lanes)
+                rows = shares.lines(rows, in_loops.lanes if strips else 1)
                 first.append(rows)
         body = (*in_loops.before(), *self._blocks(steps, rows, behind, share))
         nest = writer.as_nest((stage,), plan, body, "nest", ())

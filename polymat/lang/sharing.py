@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, Call, Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import (
     children,
+    comparisons,
     conjuncts,
     fold,
     loads_in,
@@ -85,6 +87,22 @@ def _is_on_indices(select: SelectExpr) -> bool:
     One comparison of a conjunction is enough: the bounds of `then` are checked where it holds.
     """
     return any(affine_names(part) is not None for part in conjuncts(select.condition))
+
+
+def is_on_indices(condition: Condition) -> bool:
+    """Whether any of its comparisons is one of indices and sizes."""
+    return any(affine_names(part) is not None for part in comparisons(condition))
+
+
+@remembered
+def has_nested_extremes(expr: Expr) -> bool:
+    """Whether floating-point minima or maxima are taken of such."""
+    depths: dict[int, int] = {}
+    for node, parts in zip(*postorder_with_operands(expr)[:2], strict=True):
+        inside = max([depths[id(part)] for part in parts], default=0)
+        is_extreme = isinstance(node, Binary) and node.op in ("min", "max") and node.dtype.kind == "f"
+        depths[id(node)] = inside + is_extreme
+    return depths[id(expr)] > 1
 
 
 @remembered

@@ -64,10 +64,12 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "choose": chosen,
 }
 ALONE: dict[str, Callable[..., Values]] = {"minalone": np.minimum, "maxalone": np.maximum}
+MASKED: dict[str, Callable[..., Values]] = {"minmasked": np.minimum, "maxmasked": np.maximum}
 BINARY = [
     *((name, suffix) for name in REFERENCES for suffix in DTYPES),
     *(("min", "b8"), ("max", "b8")),
     *((name, suffix) for name in ALONE for suffix in DTYPES),
+    *((name, suffix) for name in MASKED for suffix in ("f32", "f64")),
 ]
 PIECES = (Piece.WORKSPACE, Piece.TEAM, Piece.MATH, Piece.STRING, Piece.COMPLEX, Piece.PRODUCTS)
 ALL_NEEDS: list[Need] = sorted((*arithmetic_needs(), *PIECES), key=str)
@@ -154,7 +156,7 @@ def pairs(a: Values, b: Values) -> tuple[Values, Values]:
 def test_like_numpy(name: str, suffix: str) -> None:
     a, b = pairs(awkward(suffix), awkward(suffix))
     with np.errstate(all="ignore"):
-        expected = (REFERENCES | ALONE)[name](a, b)
+        expected = (REFERENCES | ALONE | MASKED)[name](a, b)
     result = apply(f"{name}_{suffix}", a, b)
     assert result.dtype == expected.dtype
     np.testing.assert_array_equal(result, expected)

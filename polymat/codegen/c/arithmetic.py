@@ -85,7 +85,8 @@ class _Kind:
         """Those that some header takes."""
         macros: dict[str, object] = {"T": self.ctype, "NAME(name)": f"_pm_##name##_{self.suffix}"}
         if self.element:
-            return element_macros(self.element) | macros
+            bits = "uint32_t" if self.element == "f32" else "uint64_t"
+            return element_macros(self.element) | macros | {"U": bits}
         return macros | {"W": "uint64_t" if self.suffix.endswith("64") else "uint32_t", "U": f"u{self.ctype}"}
 
     def _reduction(self, name: str) -> str:

@@ -28,7 +28,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
-from polymat.lang.sharing import is_cheap_choice
+from polymat.lang.sharing import is_cheap_choice, is_on_indices
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import (
@@ -54,7 +54,7 @@ class ExpressionWriter:
     """Writes expressions at one point: `index` gives the C value of a variable or size.
 
     `element` writes an access; `needs` collects the prelude functions that were used.  alone: elements are
-    computed one after the other, never in vectors.
+    computed one after the other, never in vectors.  masked: there are minima and maxima of such, in vectors.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class ExpressionWriter:
         ready: Mapping[int, CExpr] | None = None,
         *,
         alone: bool = False,
+        masked: bool = False,
     ) -> None:
         self.index = index
         self.scalar = scalar
@@ -73,6 +74,7 @@ class ExpressionWriter:
         self.needs = needs
         self.ready = dict(ready or {})
         self.alone = alone
+        self.masked = masked
 
     def value(self, expr: Expr, target: ScalarType | None = None, *, exact: bool = False) -> CExpr:
         """The C expression, converted to `target` where C would not do it alike, or always (`exact`)."""
@@ -147,11 +149,16 @@ class ExpressionWriter:
             )
             return narrowed(CBinary(shift, left, number), dtype)
         if op in _HELPER_OPS:
-            name = extreme(op, dtype) if self.alone else _HELPER_OPS[op]
+            name = self._extreme(op, dtype) if op in ("min", "max") else _HELPER_OPS[op]
             return self._helper(name, dtype, left, right)
         if op == "/" and dtype.kind == "c":
             return self._helper("div", dtype, left, right)
         return narrowed(CBinary(op, left, right), dtype)
+
+    def _extreme(self, op: str, dtype: ScalarType) -> str:
+        if self.alone:
+            return extreme(op, dtype)
+        return f"{op}masked" if self.masked and dtype.kind == "f" else op
 
     def _power(self, expr: Binary, left: CExpr, right: CExpr) -> CExpr:
         if isinstance(expr.right, Const) and expr.right.value == 2 and isinstance(left, Id):
@@ -190,10 +197,11 @@ class ExpressionWriter:
 
     def _condition(self, condition: Condition, operands: list[CExpr]) -> CExpr:
         if condition.combines:
-            left = self._condition(condition.left, operands)
-            return CBinary(
-                "&&" if condition.op == "&" else "||", left, self._condition(condition.right, operands)
-            )
+            left, right = (self._condition(part, operands) for part in (condition.left, condition.right))
+            # gcc makes no vectors where && alone decides on a read; both sides may be read at every point.
+            at_once = not self.alone and not is_on_indices(condition)
+            op = condition.op if at_once else 2 * condition.op
+            return CBinary(op, left, right)
         kinds = {condition.left.dtype, condition.right.dtype}
         if UInt64 in kinds and any(dtype.kind == "i" for dtype in kinds):
             return unlike(condition, operands.pop(0), operands.pop(0))

@@ -1,8 +1,9 @@
 /* Arithmetic of floating-point numbers as NumPy has it.
 
-   takes T           the type of an element
-   takes NAME(name)  functions of that type
-   takes MATH(name)  functions of libm
+   takes T                      the type of an element
+   takes NAME(name)             functions of that type
+   takes MATH(name)             functions of libm
+   takes U=uint32_t / uint64_t  its bits
 */
 #pragma once
 
@@ -59,6 +60,36 @@ static inline T NAME(max)(T a, T b)
     if (__builtin_constant_p(b))
         return ((a <= b) | (b != b)) ? b : a;
     return ((a > b) | (a != a)) ? a : b;
+}
+
+/* The values of min and max, where both sides may be such themselves: gcc 12 asks of what is chosen whether it is
+   NaN before it chooses, and writes no vectors of such a loop; it does of masks. */
+static inline T NAME(minmasked)(T a, T b)
+{
+    const union {
+        T number;
+        U bits;
+    } one = {a}, other = {b};
+    const U mask = (U)0 - (U)((a < b) | (a != a));
+    const union {
+        U bits;
+        T number;
+    } found = {(one.bits & mask) | (other.bits & ~mask)};
+    return found.number;
+}
+
+static inline T NAME(maxmasked)(T a, T b)
+{
+    const union {
+        T number;
+        U bits;
+    } one = {a}, other = {b};
+    const U mask = (U)0 - (U)((a > b) | (a != a));
+    const union {
+        U bits;
+        T number;
+    } found = {(one.bits & mask) | (other.bits & ~mask)};
+    return found.number;
 }
 
 /* The first of two values where it is NaN, else the other one.  Two instructions, which gcc 12 makes a branch. */

@@ -34,6 +34,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.reduction import Op
+from polymat.lang.sharing import has_nested_extremes
 from polymat.lang.types import Long, ScalarType
 
 LOCAL_WORDS = {Op.Sum: "sum", Op.Mul: "product", Op.Min: "least", Op.Max: "largest"}
@@ -64,13 +65,14 @@ class BodyWriter:
         """Writes the same of points that run one after the other."""
         return BodyWriter(self.pipeline, self.storage, self.names, self.needs, alone=True)
 
-    def writer(self, values: Point) -> ExpressionWriter:
-        """Writes expressions at a point, given by the C values of its dimensions."""
+    def writer(self, values: Point, expr: Expr | None = None) -> ExpressionWriter:
+        """Writes expressions at a point, given by the C values of its dimensions; expr: that one."""
 
         def index(name: str) -> CExpr:
             return values[name] if name in values else Id(self.names.get("size", name))
 
-        return ExpressionWriter(index, self.scalar, self.element, self.needs, alone=self.alone)
+        masked = expr is not None and has_nested_extremes(expr)
+        return ExpressionWriter(index, self.scalar, self.element, self.needs, alone=self.alone, masked=masked)
 
     def constant(self, value: Const) -> CExpr:
         """A number."""
@@ -165,9 +167,9 @@ class BodyWriter:
         values = []
         common: ExpressionWriter | None = None
         for number, point in enumerate(points):
-            writer = self.writer(point)
+            writer = self.writer(point, expr)
             if planes is not None and number % planes.count == 0:
-                common = self.writer(point)
+                common = self.writer(point, expr)
                 declared += values_beside(common, expr, planes.dim, stage.dims[-1], first + len(declared))
             if common is not None:
                 writer.ready = dict(common.ready)

@@ -15,11 +15,14 @@ from polymat.graph.stage import Stage
 
 
 def with_followers(pipeline: Pipeline, circles: Sequence[CircleSteps]) -> list[CircleSteps]:
-    """The circles of a pipeline, those that recurrences follow with these."""
-    found: list[CircleSteps] = []
-    for number, steps in enumerate(circles):
-        behind = circles[number + 1 :]
-        found.append(steps if steps.independent else _followed(pipeline, steps, found, behind))
+    """The circles of a pipeline, those that recurrences follow with these, which may be circles as well."""
+    found, left = list[CircleSteps](), [*circles]
+    while left:
+        steps = left.pop(0)
+        if not steps.independent:
+            steps = _followed(pipeline, steps, found, left)
+            left = [each for each in left if not _names([each]) <= _names([steps])]
+        found.append(steps)
     return found
 
 
@@ -29,9 +32,9 @@ def _followed(
     """A circle with what follows it, where less of it has to stay in memory then.
 
     before, behind: other circles, which take their steps before it and behind it: what is a part of one of
-    them does not follow, nor does what needs one of the latter.
+    them does not follow but with all of it, nor does what needs another of the latter.
     """
-    done, later = _names(before), _names(behind)
+    done, circles = _names(before), [_names([each]) for each in behind if not each.independent]
     for stage in pipeline.stages:
         stay = _stay(pipeline, steps)
         if not stay:
@@ -39,6 +42,7 @@ def _followed(
         if not stage.reads_itself or stage in steps.members:
             continue
         names = _with_between(pipeline, _names([steps]), _group(stage))
+        later = _names(behind).difference(*(circle for circle in circles if circle <= names))
         if names & (done | later) or needed_by(pipeline, names) & later:
             continue
         together = circle_steps(pipeline, tuple(each.name for each in pipeline.stages if each.name in names))

@@ -24,16 +24,20 @@ from polymat.lang.types import STORED, Int
 def point_steps(section: StepSection[Any], pipeline: Pipeline, stepwise: Stepwise[Any]) -> PointSteps | None:
     """How the points of a section take their steps by themselves; None where they need others.
 
-    All that a step makes is a state, at the same points, of what the step before and the same step made of
-    the point alone, and of what no step changes.  Others read what the last step made alone.
+    All that a step makes is a state, or what makes the states of this step alone, at the same points, of what
+    the step before and the same step made of the point alone, and of what no step changes.  Others read what
+    the last step made alone.
     """
     states = _of_points(section, pipeline, stepwise)
     if states is None or section.steps is None:
         return None
-    if not {stage.name for stage in pipeline.stages} == {*pipeline.outputs} == {*states.values()}:
+    if {*pipeline.outputs} != {*states.values()}:
         return None
     step = section.steps.name
-    return PointSteps(step, pipeline.stages[0].box, states, _changing(pipeline.stages, states, step))
+    made = [pipeline.stage(name) for name in pipeline.outputs]
+    is_alike = not any(step in names_of([stage.parts[0].expr]) for stage in pipeline.stages)
+    changing = _changing(made, states) if is_alike else {}
+    return PointSteps(step, pipeline.stages[0].box, states, changing)
 
 
 def takes_steps_by_points(pipeline: Pipeline, names: Collection[str]) -> bool:
@@ -126,16 +130,16 @@ def _reads_its_point(stage: Stage, pipeline: Pipeline, states: Mapping[str, str]
     return True
 
 
-def _changing(stages: Sequence[Stage], states: Mapping[str, str], step: str) -> dict[str, Expr]:
-    """By stage, whether a step may change a point; empty where that is not known of all, or steps differ.
+def _changing(stages: Sequence[Stage], states: Mapping[str, str]) -> dict[str, Expr]:
+    """By stage that makes a state, whether a step may change a point; empty where that is not known of all.
 
-    A point that no step changes stays as it is for ever where all steps are alike.
+    A point that no step changes stays as it is for ever, where all steps are alike.
     """
     found: dict[str, Expr] = {}
     for stage in stages:
         (part,) = stage.parts
         changes = _changes(stage, part.expr, states)
-        if changes is None or step in names_of([part.expr]):
+        if changes is None:
             return {}
         found[stage.name] = changes
     return found

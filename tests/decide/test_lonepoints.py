@@ -206,3 +206,74 @@ def test_a_small_table_stays_a_nest_of_loops(points: int, steps: int, *, alone: 
         for count in (0, 1, 5):
             found, right = run(M=columns, T=count), run.reference(M=columns, T=count)
             np.testing.assert_array_equal(found, right)
+
+
+def escaping(*, leaves: bool) -> pm.Compiled:
+    """Points of the Mandelbrot set, whose squares two states and a condition read."""
+    real, imaginary = (pm.Image(Double, name, [N, M]) for name in ("real", "imaginary"))
+
+    def step(a: Any, b: Any, count: Any) -> tuple[Any, ...]:
+        aa, bb = a * a, b * b
+        inside = aa + bb <= 4
+        counted = pm.where(inside, count + 1, count) if leaves else count + pm.where(inside, 1.0, 0.0)
+        return pm.where(inside, aa - bb + real, a), pm.where(inside, 2 * a * b + imaginary, b), counted
+
+    results = pm.iterate(step, (real * 0, imaginary * 0, real * 0), steps=T)
+    return pm.compile([*results], inputs=[real, imaginary])
+
+
+def escaped(real: Any, imaginary: Any, steps: int) -> tuple[Any, ...]:
+    a, b, count = real * 0, imaginary * 0, real * 0
+    for _ in range(steps):
+        inside = a * a + b * b <= 4
+        a, b = np.where(inside, a * a - b * b + real, a), np.where(inside, 2 * a * b + imaginary, b)
+        count += inside
+    return a, b, count
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_what_makes_several_states_is_computed_with_them(*, leaves: bool) -> None:
+    run = escaping(leaves=leaves)
+    assert POINTS in run.source
+    assert (LEAVES in run.source) == leaves
+    for rows, columns in SHAPES:
+        rng = np.random.default_rng([rows, columns])
+        real, imaginary = rng.choice([-2.0, -1.0, -0.5, 0.0, 0.25, 1.0], (2, rows, columns))
+        for steps in (0, 1, 2, 4):  # so that all products are exact
+            found = run(real, imaginary, T=steps)
+            for one, wanted in zip(found, escaped(real, imaginary, steps), strict=True):
+                np.testing.assert_array_equal(one, wanted)
+
+
+def test_nothing_of_a_step_is_kept_but_its_states() -> None:
+    """Neither arrays nor rows for what several of them are made of."""
+    source = escaping(leaves=True).source
+    body = source[source.index(POINTS) :]
+    assert body.count("_Alignas(64) double") == 5  # three states, and both inputs
+    assert "_pm_thread_bytes" not in body
+
+
+def test_stages_at_other_points_are_not_computed_with_states() -> None:
+    """A shifted square needs the state of a neighbour."""
+    start = pm.Vector(Double, "start", [M])
+
+    def step(u: Any, v: Any) -> tuple[Any, Any]:
+        square = Function(([j], [COLUMNS]), Double, "square")
+        square.defn = [u(j) * u(j)]
+        after = Function(([j], [COLUMNS]), Double, "after")
+        after.defn = [Select(Condition(j, ">=", 1), square(j - 1), 0.0) + 0.5 * square(j)]
+        other = Function(([j], [COLUMNS]), Double, "other")
+        other.defn = [square(j) - v(j)]
+        return after, other
+
+    run = pm.compile([*pm.iterate(step, (start, start), steps=T)], inputs=[start])
+    assert POINTS not in run.source
+    for length in (0, 1, 2, 17):
+        u = v = np.random.default_rng(length).uniform(-1, 1, length)
+        found = run(u, T=3)
+        for _ in range(3):
+            square = u * u
+            before = np.concatenate((np.zeros(min(length, 1)), square[:-1]))
+            u, v = before + 0.5 * square, square - v
+        assert_close(found[0], u, roundings=16, magnitude=1.0)
+        assert_close(found[1], v, roundings=16, magnitude=4.0)

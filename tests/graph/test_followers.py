@@ -104,3 +104,42 @@ def test_two_circles_of_their_own_and_a_sum_over_both() -> None:
     arrays = [given_array([0.5 + k, 0.25, 3.0]) for k in range(5)]
     for steps in (0, 1, 4):
         assert run(*arrays, T=steps).tolist() == run.reference(*arrays, T=steps).tolist()
+
+
+def pair(first: Any, second: Any) -> tuple[Function, Function]:
+    """Two more states that need each other, the first of them something else, too."""
+    v, w = (Function(([t, i], [TIMES, POINTS]), pm.Double, name) for name in "vw")
+    for one, value in ((v, w(t - 1, i) / 2 + first), (w, v(t - 1, i) - second)):
+        one.defn = [Case(Condition(t, "==", 0), start(i)), Case(Condition(t, ">=", 1), value)]
+    return v, w
+
+
+def test_a_circle_that_follows_takes_the_steps_of_the_first() -> None:
+    p, r = circle()
+    v, w = pair(p(t, i), r(t - 1, i))
+    outputs = [last(v), last(w)]
+    assert planes(*outputs) == dict.fromkeys("prvw", "2")
+    run = pm.compile(outputs, inputs=[start])
+    for length in (0, 1, 2, 7):
+        begin = np.random.default_rng(length).standard_normal(length)
+        for steps in (0, 1, 2, 5):
+            a, b, c, d = (begin.copy() for _ in range(4))
+            for _ in range(steps):
+                after = b[::-1] / 2, a[::-1] / 2
+                c, d = d / 2 + after[0], c - b
+                a, b = after
+            for found, wanted in zip(run(begin, T=steps), (c, d), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_a_circle_that_needs_later_steps_follows_nothing() -> None:
+    p, _ = circle()
+    v, w = pair(p(T - t, i), 1.0)
+    assert planes(last(v), last(w)) == {"p": "T + 1", "r": "2", "v": "2", "w": "2"}
+
+
+def test_a_circle_behind_another_that_does_not_follow_does_not_either() -> None:
+    p, _ = circle()
+    x = over_time("x", lambda f: f(t - 1, i) + p(T - t, i))
+    v, w = pair(p(t, i) + x(t, i), 1.0)
+    assert planes(last(v), last(w)) == {"p": "T + 1", "r": "2", "v": "2", "w": "2"}

@@ -118,8 +118,14 @@ class SteppedBlocks:
 
     @cached_property
     def _kept(self) -> dict[str, str]:
-        """By state, the array that has it."""
+        """By stage, the array that has its state; of another one, what the name of its value begins with."""
         return {stage.name: f"_pm_state{number}" for number, stage in enumerate(self.stages)}
+
+    @cached_property
+    def _states(self) -> list[Stage]:
+        """The stages that make states."""
+        made = {*self.points.states.values()}
+        return [stage for stage in self.stages if stage.name in made]
 
     @cached_property
     def _parts(self) -> tuple[tuple[Expr, CExpr, Id, bool], ...]:
@@ -209,7 +215,7 @@ class SteppedBlocks:
         yield For(step, Id(FIRST), again, ONE, (Assign(Id(MORE), "=", ZERO), loop))
 
     def _taken(self) -> Iterator[Stmt]:
-        """A step of a point: all states, then whether any of them may have changed."""
+        """A step of a point: its values, the states kept, then whether any of these may have changed."""
         fixed = {
             id(node): Subscript(name, Id(AT)) if differs else name for node, _, name, differs in self._parts
         }
@@ -221,7 +227,7 @@ class SteppedBlocks:
                 yield from self._asked(writer, goes_on, chosen, changed)
             value = substituted(writer.value(expr, stage.dtype), chosen)
             yield Declare(f"const {stage.dtype.c}", f"{self._kept[stage.name]}_next", value)
-        for stage in self.stages:
+        for stage in self._states:
             kept = self._kept[stage.name]
             yield Assign(Subscript(Id(kept), Id(AT)), "=", Id(f"{kept}_next"))
         for each in changed:
@@ -250,7 +256,7 @@ class SteppedBlocks:
 
     def _stored(self) -> For:
         each = []
-        for stage in self.stages:
+        for stage in self._states:
             point = tuple(self._index(stage)[dim] for dim in stage.dims)
             place = self.bodies.element(stage.name, point)
             each.append(Assign(place, "=", Subscript(Id(self._kept[stage.name]), Id(AT))))

@@ -31,7 +31,6 @@ from polymat.lang.types import (
     scalar_type,
     type_of_dtype,
 )
-from polymat.lang.ufuncs import apply_ufunc
 
 if TYPE_CHECKING:
     from polymat.lang.condition import Condition
@@ -42,9 +41,6 @@ class Expr(ExprOperators):
 
     __slots__ = ()
     dtype: ScalarType
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
-        return apply_ufunc(self, ufunc, method, inputs, str)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,6 +8,7 @@ from polymat.errors import DtypeError, LangError, caller_location
 from polymat.lang import later
 from polymat.lang.logical import Logical
 from polymat.lang.types import Bool, ScalarType
+from polymat.lang.ufuncs import apply_ufunc, refuse_function
 
 if TYPE_CHECKING:
     from polymat.lang.expr import Expr
@@ -25,6 +26,14 @@ class ExprOperators(Logical):
 
     __slots__ = ()
     dtype: ScalarType
+
+    # NumPy asks these before it takes an operand for an array of objects.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+        return apply_ufunc(self, ufunc, method, inputs, str)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, _: Any) -> Any:
+        return refuse_function(function, types, arguments)
 
     def __add__(self, other: Operand) -> Any:
         return NotImplemented if is_whole(other) else later.binary("+", self, other)

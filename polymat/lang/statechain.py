@@ -25,7 +25,7 @@ from polymat.lang.expr import Expr, Load, Parameter, Variable
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.indices import index_variable
 from polymat.lang.interval import Interval
-from polymat.lang.lengths import not_negative
+from polymat.lang.lengths import may_be_negative, not_negative
 from polymat.lang.lifting import Before, Lifted, Times, changing, names_used, reached, uses
 from polymat.lang.names import MAX_LENGTH
 from polymat.lang.reduction import Reduction
@@ -227,8 +227,9 @@ class StateChain:
 
     def _countable(self, source: Source) -> tuple[Condition, ...]:
         """That steps are not fewer than none; of N - 1 for N elements they are where there is no element."""
-        own = {size.name for size in source.sizes}
-        return () if own.issuperset(s.name for s in self.sizes) else not_negative((self.total,), self.sizes)
+        if any(not may_be_negative(self.total + 1 - extent) for extent in source.shape):
+            return ()
+        return not_negative((self.total,), self.sizes)
 
     def _fresh(self, wish: str) -> Variable:
         names = chain([wish], (f"{wish}{k}" for k in count(1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from polymat.errors import LangError, caller_location
@@ -77,8 +77,12 @@ FUNCTIONS = {
     },
 }
 _OPERATORS = {**ARITHMETIC, "multiply": "*", "matmul": "@"}
-# What comes next to others: fmax passes over NaN, clip takes what is None.
-_NEAR = {**FUNCTIONS, "clip": "Clamp", "fmax": "Max", "fmin": "Min", "negative": "-"}
+# What comes next to others: fmax passes over NaN, clip takes what is None, round takes places.
+_NEAR = {
+    **FUNCTIONS,
+    **{"clip": "Clamp", "fmax": "Max", "fmin": "Min", "negative": "-"},
+    **{"real": "Real", "imag": "Imag", "round": "Round", "around": "Round"},
+}
 
 
 def apply_ufunc(
@@ -94,15 +98,26 @@ def apply_ufunc(
         if found is not NotImplemented:
             return found
     called = name if method == "__call__" else f"{name}.{method}"
-    arguments = [f"{written(value):.60}" for value in inputs]
-    raise LangError(
+    raise _undefined(name, called, [f"{written(value):.60}" for value in inputs])
+
+
+def refuse_function(function: Any, types: Iterable[type], arguments: tuple[Any, ...]) -> Any:
+    """Refuse a function that takes an operand for an array of objects: the imaginary part of such is 0."""
+    if any(hasattr(each, "algebra") for each in types):
+        return NotImplemented  # whole arrays decide
+    called = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
+    raise _undefined(function.__name__, called, [f"{value!s:.60}" for value in arguments])
+
+
+def _undefined(name: str, called: str, arguments: Sequence[str]) -> LangError:
+    return LangError(
         f"np.{called} is not defined on polymat's expressions, got {', '.join(arguments)}",
         at=caller_location(),
         hint=_instead(name, arguments),
     )
 
 
-def _instead(name: str, arguments: list[str]) -> str:
+def _instead(name: str, arguments: Sequence[str]) -> str:
     if name in _OPERATORS:
         return f"write {f' {_OPERATORS[name]} '.join(arguments)} in a definition"
     if name in ("equal", "not_equal"):

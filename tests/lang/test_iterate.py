@@ -272,6 +272,12 @@ def test_calls_with_fewer_steps_than_none_are_refused(kept: dict[str, Any], foun
         run(start, T=0)
     empty = pm.iterate(lambda u: 2 * u, x, steps=N - 1, **kept)
     assert values(empty, {"x": start[:0]}).size == 0
+    fewer = pm.compile(
+        pm.iterate(lambda u: 2 * u, x, steps=N - 2, **kept), options=pm.Options(cflags=("-O1",))
+    )
+    assert fewer(start).tolist() == ([[1, 2]] if kept else [1, 2])
+    with pytest.raises(pm.ArgumentError, match="N >= 2"):
+        fewer(start[:1])
 
 
 def test_what_a_step_requires_of_sizes_is_required() -> None:

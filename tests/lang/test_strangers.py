@@ -117,6 +117,18 @@ np.maximum(0, x(i))
 LangError: np.maximum is not defined on polymat's expressions, got 0, x(i)
 hint: write Max(0, x(i)) in a definition
 
+np.imag(x(i)) + 1
+LangError: np.imag is not defined on polymat's expressions, got x(i)
+hint: write Imag(x(i)) in a definition
+
+np.nan_to_num(x(i))
+LangError: np.nan_to_num is not defined on polymat's expressions, got x(i)
+hint: write it with polymat's own functions, in a definition
+
+np.where(A > 0, A, N) + np.clip(N, 0, 3)
+LangError: np.clip is not defined on polymat's expressions, got N, 0, 3
+hint: write Clamp(N, 0, 3) in a definition
+
 np.ones(3) * x(i)
 LangError: expected a number or an expression, got ndarray array([1., 1., 1.])
 hint: declare an input for the array: Vector, Matrix or Image

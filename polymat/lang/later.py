@@ -98,6 +98,7 @@ deviation: Later[[Source, Any, Any, bool], Result] = Later("reducing")
 extreme: Later[[Source, str, Any, bool], Result] = Later("reducing")
 position: Later[[Source, str, Any, bool], Result] = Later("reducing")
 holds: Later[[Source, str, Any, bool], Result] = Later("reducing")
+running: Later[[Source, str, Any, Any], Result] = Later("running")
 # Of reductions.
 neutral: Later[[Op, ScalarType], Const] = Later("neutral")
 positions: Later[[Reduction, tuple[Any, ...]], tuple[Any, ...]] = Later("positions")

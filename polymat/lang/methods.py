@@ -100,6 +100,14 @@ class WholeMethods(WholeOperators):
         """Whether all elements are not 0; of none they are."""
         return later.holds(self, "all", axis, keepdims)
 
+    def cumsum(self: Any, axis: int | None = None, dtype: Any = None) -> Result:
+        """Sums of the elements up to each one along a dimension, which a vector need not name."""
+        return later.running(self, "cumsum", axis, dtype)
+
+    def cumprod(self: Any, axis: int | None = None, dtype: Any = None) -> Result:
+        """Products of the elements up to each one along a dimension, which a vector need not name."""
+        return later.running(self, "cumprod", axis, dtype)
+
     def __len__(self: Any) -> int:
         """The extent of the first dimension, where that is a number."""
         return later.length(self)

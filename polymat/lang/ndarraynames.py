@@ -9,9 +9,6 @@ from polymat.lang import later
 from polymat.lang.function import Source
 from polymat.lang.operators import indexed
 
-RUNNING_SUMS = (
-    "pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1"
-)
 _ROWS = "a Function over the new indices says where each element comes from: R(i, j) = A(i * N + j)"
 _SORTED = "compile what comes before and after, and sort between the calls"
 _PLAIN = "everything is row-major; compile(..., fortran=[A]) takes an array in the other order"
@@ -31,8 +28,6 @@ HINTS = {
     "size": "the product of A.shape",
     "itemsize": "A.dtype.size",
     "nbytes": "the product of A.shape times A.dtype.size",
-    "cumsum": RUNNING_SUMS,
-    "cumprod": "a Function that reads itself at i - 1",
     "trace": 'pm.einsum("ii->", A)',
     "diagonal": 'pm.einsum("ii->i", A)',
     "repeat": "a Function over the new indices",

@@ -16,7 +16,7 @@ from polymat.lang.expr import Expr, binary, call
 from polymat.lang.function import Source
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
-from polymat.lang.ndarraynames import HINTS, RUNNING_SUMS
+from polymat.lang.ndarraynames import HINTS
 from polymat.lang.operators import shown
 from polymat.lang.padding import pad
 from polymat.lang.truths import Count
@@ -29,6 +29,9 @@ _METHODS_OF = {"amin": "min", "amax": "max", "count_nonzero": "", **{name: name 
 _OPTIONS = {"axis", "keepdims", "ddof"}
 _TYPED = {"sum", "prod", "mean"}
 _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+_RUNS = {"add": "cumsum", "multiply": "cumprod"} | {
+    name: f"{name}.accumulate" for name in ("minimum", "maximum")
+}
 
 
 @later.apply_to_whole.given
@@ -37,6 +40,8 @@ def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Ma
     name = ufunc.__name__
     if method == "reduce" and name in _REDUCES and set(options) <= {"axis", "keepdims"}:
         return getattr(inputs[0], _REDUCES[name])(**{"axis": 0, **options})
+    if method == "accumulate" and name in _RUNS and set(options) <= {"axis", "dtype"}:
+        return later.running(inputs[0], _RUNS[name], options.get("axis", 0), options.get("dtype"))
     found = _function_of(name) if method == "__call__" and not options else None
     if found is None:
         raise _unknown(name if method == "__call__" else f"{name}.{method}", options)
@@ -149,8 +154,6 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
 
 _COUNTS = "for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)"
 _WRITTEN = {
-    "cumsum": RUNNING_SUMS,
-    "add.accumulate": RUNNING_SUMS,
     "diff": "A[1:] - A[:-1]",
     "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",
     "linalg.norm": "pm.Sqrt((A**2).sum())",
@@ -217,6 +220,8 @@ _CALLED: dict[str, Callable[..., Any]] = {
     "pad": pad,
     "round": rounded,
     "around": rounded,
+    "cumsum": lambda a, axis=None, dtype=None: later.running(a, "cumsum", axis, dtype),
+    "cumprod": lambda a, axis=None, dtype=None: later.running(a, "cumprod", axis, dtype),
     "real": mathfunctions.Real,
     "imag": mathfunctions.Imag,
 }

@@ -89,6 +89,17 @@ def _along(source: Source, method: str, axis: Any, keepdims: object) -> _Along:
     return _Along(source, tuple(axes), keepdims, text)
 
 
+def dimension_of(source: Source, method: str, axis: Any) -> int:
+    """The one dimension that a method goes along: of one there is, where none is named."""
+    if _is_axis(axis) or (axis is None and source.rank == 1):
+        return _along(source, method, axis, False).axes[0]
+    none = "without an axis takes all elements in a row"
+    got = none if axis is None else f"takes an integer for its axis, got {shown(axis)}"
+    raise LangError(
+        f"{method} of {described(source)} {got}", at=caller_location(), hint="one of its axes, axis=0 say"
+    )
+
+
 def _is_axis(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 

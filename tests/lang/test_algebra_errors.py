@@ -257,9 +257,9 @@ S << 1
 LangError: S << 1: << shifts the bits of integers
 hint: x * 2 and x / 2 of floating-point values; Cast(Int, b) of a truth value
 
-np.cumsum(S)
-LangError: np.cumsum is not defined on whole functions and inputs
-hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; ...
+np.cumsum(A)
+LangError: cumsum of A (N x M) without an axis takes all elements in a row
+hint: one of its axes, axis=0 say
 
 np.sort(S)
 LangError: np.sort is not defined on whole functions and inputs

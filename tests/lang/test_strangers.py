@@ -46,12 +46,16 @@ LangError: A[(A > 0)]: brackets take integers, slices, None and ...
 hint: pm.where(condition, A, 0) keeps what a condition selects
 
 np.cumsum(A)
-LangError: np.cumsum is not defined on whole functions and inputs
-hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1
+LangError: cumsum of A (N x 3) without an axis takes all elements in a row
+hint: one of its axes, axis=0 say
 
-np.add.accumulate(x)
-LangError: np.add.accumulate is not defined on whole functions and inputs
-hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1
+np.add.accumulate(x, axis=1)
+ShapeError: cumsum: x (N) has 1 dimension, there is no axis 1
+hint: axes are 0 to 0, or -1 for the last
+
+np.logaddexp.accumulate(x)
+LangError: np.logaddexp.accumulate is not defined on whole functions and inputs
+hint: write it with polymat's own functions, or index them in a definition
 
 x.fir([1.0, 2.0])
 NoAttributeError: x is no Signal and has no fir

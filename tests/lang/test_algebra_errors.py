@@ -258,7 +258,7 @@ LangError: S << 1: << shifts the bits of integers
 hint: x * 2 and x / 2 of floating-point values; Cast(Int, b) of a truth value
 
 np.cumsum(A)
-LangError: cumsum of A (N x M) without an axis takes all elements in a row
+LangError: cumsum of A (M x K) without an axis takes all elements in a row
 hint: one of its axes, axis=0 say
 
 np.sort(S)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Python's quotient and remainder, as NumPy computes them, with the same rounding and the same signs of zero. */
-static inline T NAME(floordiv)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(floordiv)(T a, T b)
 {
     if (b == 0)
         return a / b;
@@ -25,7 +25,7 @@ static inline T NAME(floordiv)(T a, T b)
     return quotient - whole > (T)0.5 ? whole + 1 : whole;
 }
 
-static inline T NAME(mod)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(mod)(T a, T b)
 {
     const T r = MATH(fmod)(a, b);
     if (b == 0)
@@ -35,7 +35,7 @@ static inline T NAME(mod)(T a, T b)
     return (b < 0) != (r < 0) ? r + b : r;
 }
 
-static inline T NAME(ipow)(T base, int64_t exponent)
+static inline __attribute__((always_inline)) T NAME(ipow)(T base, int64_t exponent)
 {
     T result = 1;
     for (uint64_t left = exponent < 0 ? 0u - (uint64_t)exponent : (uint64_t)exponent; left != 0; left >>= 1) {
@@ -48,14 +48,14 @@ static inline T NAME(ipow)(T base, int64_t exponent)
 
 /* A NaN on either side is the result; written without branches, for the vectoriser.  Beside a constant on the
    right, as in max(x, 0), one comparison says it all, and where both are equal `b` is the result either way. */
-static inline T NAME(min)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(min)(T a, T b)
 {
     if (__builtin_constant_p(b))
         return ((a >= b) | (b != b)) ? b : a;
     return ((a < b) | (a != a)) ? a : b;
 }
 
-static inline T NAME(max)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(max)(T a, T b)
 {
     if (__builtin_constant_p(b))
         return ((a <= b) | (b != b)) ? b : a;
@@ -64,7 +64,7 @@ static inline T NAME(max)(T a, T b)
 
 /* The values of min and max, where both sides may be such themselves: gcc 12 asks of what is chosen whether it is
    NaN before it chooses, and writes no vectors of such a loop; it does of masks. */
-static inline T NAME(minmasked)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(minmasked)(T a, T b)
 {
     const union {
         T number;
@@ -78,7 +78,7 @@ static inline T NAME(minmasked)(T a, T b)
     return found.number;
 }
 
-static inline T NAME(maxmasked)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(maxmasked)(T a, T b)
 {
     const union {
         T number;
@@ -93,7 +93,7 @@ static inline T NAME(maxmasked)(T a, T b)
 }
 
 /* The first of two values where it is NaN, else the other one.  Two instructions, which gcc 12 makes a branch. */
-static inline T NAME(ifnan)(T a, T other)
+static inline __attribute__((always_inline)) T NAME(ifnan)(T a, T other)
 {
 #ifdef __AVX__
     T unordered, found;
@@ -112,18 +112,18 @@ static inline T NAME(ifnan)(T a, T other)
 
 /* The values of min and max, where elements come one after the other: what is written for vectors becomes
    branches there, which random numbers take as often as not. */
-static inline T NAME(minalone)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(minalone)(T a, T b)
 {
     return NAME(ifnan)(a, a < b ? a : b);
 }
 
-static inline T NAME(maxalone)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(maxalone)(T a, T b)
 {
     return NAME(ifnan)(a, a > b ? a : b);
 }
 
 /* Which of two values, both known, where elements come one after the other: never by a branch. */
-static inline T NAME(choose)(int first, T a, T b)
+static inline __attribute__((always_inline)) T NAME(choose)(int first, T a, T b)
 {
 #ifdef __AVX__
     const union {
@@ -150,23 +150,23 @@ static __attribute__((noinline, noclone, const)) T NAME(hidden)(T a)
 
 /* As min and max with a bound that is a number, whether the compiler knows it or not, but for the sign of
    zero.  Written so, they are one instruction. */
-static inline T NAME(atmost)(T a, T bound)
+static inline __attribute__((always_inline)) T NAME(atmost)(T a, T bound)
 {
     return bound < a ? bound : a;
 }
 
-static inline T NAME(atleast)(T a, T bound)
+static inline __attribute__((always_inline)) T NAME(atleast)(T a, T bound)
 {
     return bound > a ? bound : a;
 }
 
 /* As atleast, and the bound in place of NaN. */
-static inline T NAME(above)(T a, T bound)
+static inline __attribute__((always_inline)) T NAME(above)(T a, T bound)
 {
     return a > bound ? a : bound;
 }
 
-static inline T NAME(sign)(T a)
+static inline __attribute__((always_inline)) T NAME(sign)(T a)
 {
     return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;
 }

@@ -11,7 +11,7 @@
 #include "inorder.h"
 
 /* Floor division and its remainder: 0 for a division by zero, and the least value divided by -1 wraps. */
-static inline T NAME(floordiv)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(floordiv)(T a, T b)
 {
     if (b == 0)
         return 0;
@@ -21,7 +21,7 @@ static inline T NAME(floordiv)(T a, T b)
     return (T)(q - ((a % b != 0) & ((a ^ b) < 0)));
 }
 
-static inline T NAME(mod)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(mod)(T a, T b)
 {
     if (b == 0 || b == -1)
         return 0;
@@ -30,18 +30,18 @@ static inline T NAME(mod)(T a, T b)
 }
 
 /* Shifts: by a negative number of bits, or by more than there are, all bits leave. */
-static inline T NAME(shl)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(shl)(T a, T b)
 {
     return (T)((U)b < 8 * sizeof(T) ? (U)a << b : 0);
 }
 
-static inline T NAME(shr)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(shr)(T a, T b)
 {
     return (T)(a >> ((U)b < 8 * sizeof(T) ? b : (T)(8 * sizeof(T) - 1)));
 }
 
 /* Power by squaring, wrapping; a negative exponent gives the quotient towards zero, 0 but for 1 and -1. */
-static inline T NAME(pow)(T base, T exponent)
+static inline __attribute__((always_inline)) T NAME(pow)(T base, T exponent)
 {
     if (exponent < 0)
         return (T)(base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0);
@@ -54,22 +54,22 @@ static inline T NAME(pow)(T base, T exponent)
     return (T)result;
 }
 
-static inline T NAME(min)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(min)(T a, T b)
 {
     return a < b ? a : b;
 }
 
-static inline T NAME(max)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(max)(T a, T b)
 {
     return a > b ? a : b;
 }
 
-static inline T NAME(abs)(T a)
+static inline __attribute__((always_inline)) T NAME(abs)(T a)
 {
     return a < 0 ? (T)(0u - (U)a) : a;
 }
 
-static inline T NAME(sign)(T a)
+static inline __attribute__((always_inline)) T NAME(sign)(T a)
 {
     return (T)((a > 0) - (a < 0));
 }

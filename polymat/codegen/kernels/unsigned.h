@@ -9,27 +9,27 @@
 #include <stdint.h>
 #include "inorder.h"
 
-static inline T NAME(floordiv)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(floordiv)(T a, T b)
 {
     return (T)(b == 0 ? 0 : a / b);
 }
 
-static inline T NAME(mod)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(mod)(T a, T b)
 {
     return (T)(b == 0 ? 0 : a % b);
 }
 
-static inline T NAME(shl)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(shl)(T a, T b)
 {
     return (T)(b < 8 * sizeof(T) ? (W)a << b : 0);
 }
 
-static inline T NAME(shr)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(shr)(T a, T b)
 {
     return (T)(b < 8 * sizeof(T) ? a >> b : 0);
 }
 
-static inline T NAME(pow)(T base, T exponent)
+static inline __attribute__((always_inline)) T NAME(pow)(T base, T exponent)
 {
     W result = 1, power = base;
     for (W left = exponent; left != 0; left >>= 1) {
@@ -40,17 +40,17 @@ static inline T NAME(pow)(T base, T exponent)
     return (T)result;
 }
 
-static inline T NAME(min)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(min)(T a, T b)
 {
     return a < b ? a : b;
 }
 
-static inline T NAME(max)(T a, T b)
+static inline __attribute__((always_inline)) T NAME(max)(T a, T b)
 {
     return a > b ? a : b;
 }
 
-static inline T NAME(sign)(T a)
+static inline __attribute__((always_inline)) T NAME(sign)(T a)
 {
     return (T)(a > 0);
 }

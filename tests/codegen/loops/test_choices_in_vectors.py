@@ -100,3 +100,21 @@ def test_one_minimum_alone_is_not_masked() -> None:
     assert has_nested_extremes(pm.Select(pm.Condition(pm.Max(b, pm.Min(a, d)), ">", 0), a, b))
     i, j, k = (pm.Cast(Int, each) for each in (a, b, d))
     assert not has_nested_extremes(pm.Min(i, pm.Max(j, k)))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_loops_of_many_functions_are_in_vectors() -> None:
+    """Of a bilateral filter of 7 x 7, whose function is too large for gcc to take calls into it by itself."""
+    image = Image(Float, "image", [N, N])
+    around = pm.pad(image, 3, mode="edge")
+    total: Any = 0
+    weights: Any = 0
+    for row in range(7):
+        for column in range(7):
+            value = around[row : N + row, column : N + column]
+            weight = pm.Exp(-((value - image) ** 2) - 0.1 * (row + column))
+            total, weights = total + weight * value, weights + weight
+    compiled = pm.compile(total / weights, options=Options(threads=1))
+    assert any("_pm_t0 = _pm_exp_f32" in line for line in in_vectors(compiled))
+    given = np.random.default_rng(5).random((9, 9)).astype(np.float32)
+    np.testing.assert_allclose(compiled(given), compiled.reference(given), rtol=1e-4)

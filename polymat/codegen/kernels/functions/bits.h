@@ -8,14 +8,14 @@
 
 #include <stdint.h>
 
-static inline U NAME(bits)(T x)
+static inline __attribute__((always_inline)) U NAME(bits)(T x)
 {
     U bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static inline T NAME(of_bits)(U bits)
+static inline __attribute__((always_inline)) T NAME(of_bits)(U bits)
 {
     T x;
     __builtin_memcpy(&x, &bits, sizeof x);

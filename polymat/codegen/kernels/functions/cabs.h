@@ -7,7 +7,7 @@
 
 #include "functions/hypot.h"
 
-static inline T NAME(cabs)(T _Complex z)
+static inline __attribute__((always_inline)) T NAME(cabs)(T _Complex z)
 {
     return NAME(hypot)(__real__ z, __imag__ z);
 }

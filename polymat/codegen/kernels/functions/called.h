@@ -23,7 +23,7 @@ extern __attribute__((simd("notinbranch"), const, visibility("hidden"))) T FUNCT
 __attribute__((weak, visibility("hidden"))) T SINGLE(PARAMETERS) __asm__(SYMBOL);
 T SINGLE(PARAMETERS)
 #else
-static inline T FUNCTION(PARAMETERS)
+static inline __attribute__((always_inline)) T FUNCTION(PARAMETERS)
 #endif
 {
     U far = 0;

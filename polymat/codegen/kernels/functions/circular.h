@@ -21,7 +21,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(sin_near)(T x, U *far)
+static inline __attribute__((always_inline)) T NAME(sin_near)(T x, U *far)
 {
     *far |= (U) !(BUILTIN(fabs)(x) <= LIMIT);
     const T whole = BUILTIN(fma)(x, PER, MAGIC), n = whole - MAGIC;
@@ -32,7 +32,7 @@ static inline T NAME(sin_near)(T x, U *far)
 }
 
 /* cos(x) = sin(x + pi / 2), with an odd multiple of pi / 2 taken off. */
-static inline T NAME(cos_near)(T x, U *far)
+static inline __attribute__((always_inline)) T NAME(cos_near)(T x, U *far)
 {
     *far |= (U) !(BUILTIN(fabs)(x) <= LIMIT);
     const T whole = BUILTIN(fma)(x, PER, -HALF) + MAGIC, n = BUILTIN(fma)(2, whole - MAGIC, 1);

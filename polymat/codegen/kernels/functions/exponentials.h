@@ -29,7 +29,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(exp)(T x)
+static inline __attribute__((always_inline)) T NAME(exp)(T x)
 {
     const T y = x < LOW ? LOW : x;
     const T both = BUILTIN(fma)(y, LOG2E, MAGIC + 2 * BIAS), half = BUILTIN(fma)(y, LOG2E / 2, MAGIC + BIAS);
@@ -42,7 +42,7 @@ static inline T NAME(exp)(T x)
 }
 
 /* The same for base 2, without a product to lose in. */
-static inline T NAME(exp2)(T x)
+static inline __attribute__((always_inline)) T NAME(exp2)(T x)
 {
     const T y = x < LOW2 ? LOW2 : x;
     const T both = y + (MAGIC + 2 * BIAS), half = BUILTIN(fma)(y, HALF, MAGIC + BIAS);
@@ -54,7 +54,7 @@ static inline T NAME(exp2)(T x)
 }
 
 /* e**x - 1 = 2**n ((e**r - 1) + (1 - 2**-n)); of large x the last power counts for nothing. */
-static inline T NAME(expm1)(T x)
+static inline __attribute__((always_inline)) T NAME(expm1)(T x)
 {
     const T y = x < -NOTHING ? -NOTHING : x;
     const T both = BUILTIN(fma)(y, LOG2E, MAGIC + 2 * BIAS), half = BUILTIN(fma)(y, LOG2E / 2, MAGIC + BIAS);
@@ -68,7 +68,7 @@ static inline T NAME(expm1)(T x)
 }
 
 /* tanh |x| = -t / (2 + t) of t = e**(-2 |x|) - 1, which is 2**n (e**r - 1) + (2**n - 1). */
-static inline T NAME(tanh)(T x)
+static inline __attribute__((always_inline)) T NAME(tanh)(T x)
 {
     const T a = BUILTIN(fabs)(x), c = a > FAR ? FAR : a;
     const T whole = BUILTIN(fma)(c, -2 * LOG2E, MAGIC + BIAS);

@@ -17,7 +17,7 @@
 /* Where one is infinite the other may be NaN.  The result is no choice: what follows would be followed on both
    its ways.  What is infinite is told by its bits: of numbers gcc 13 concludes that none is where their sum is
    not greater than LARGE, as that with NaN is not. */
-static inline T NAME(hypot)(T x, T y)
+static inline __attribute__((always_inline)) T NAME(hypot)(T x, T y)
 {
     const T wide = BUILTIN(fabs)(x), high = BUILTIN(fabs)(y), sum = wide + high, most = BUILTIN(inf)();
     const U endless = NAME(bits)(most);

@@ -30,7 +30,7 @@
 
 #include "functions/bits.h"
 
-static inline T LOGARITHM(T x)
+static inline __attribute__((always_inline)) T LOGARITHM(T x)
 {
     const U low = -(U)(x < TINY) & RAISE;
     const U b = NAME(bits)(x * NAME(of_bits)((low << MANTISSA) + ONE)) + (ONE - ROOT);

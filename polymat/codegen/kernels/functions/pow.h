@@ -22,7 +22,7 @@
 #include "functions/permuted.h"
 
 #if !defined(_PM_PERMUTED) && DOUBLE
-static inline T NAME(pow_near)(T x, T y, U *far)
+static inline __attribute__((always_inline)) T NAME(pow_near)(T x, T y, U *far)
 {
     const T c0 = 0x1.71547652b82fep+1, c0l = 0x1.777d0ffda0d24p-55, c1 = 0x1.ec709dc3a03fdp-1;
     const T c1l = 0x1.d27f05548af0cp-55;
@@ -45,7 +45,7 @@ static inline T NAME(pow_near)(T x, T y, U *far)
     return BUILTIN(fma)(r, EXPONENTIAL, 1) * NAME(of_bits)(NAME(bits)(whole) << 52);
 }
 #elif !defined(_PM_PERMUTED)
-static inline T NAME(pow_near)(T x, T y, U *far)
+static inline __attribute__((always_inline)) T NAME(pow_near)(T x, T y, U *far)
 {
     const T c0 = 0x1.715476p+1f, c0l = 0x1.4ae0c0p-25f;
     const U b = NAME(bits)(x) + (ONE - 0x3f3504f3u);

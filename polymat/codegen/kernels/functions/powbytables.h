@@ -22,7 +22,7 @@
 #include "functions/powparts.h"
 
 #ifdef _PM_PERMUTED
-static inline T NAME(pow_near)(T x, T y, U *far)
+static inline __attribute__((always_inline)) T NAME(pow_near)(T x, T y, U *far)
 {
     const U b = NAME(bits)(x) + MARGIN, cell = (b >> DROPPED) & (CELLS - 1);
     const T k = (T)((I)(b >> MANTISSA) - EXCESS);

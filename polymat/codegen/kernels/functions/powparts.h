@@ -21,7 +21,8 @@
 #include "functions/permuted.h"
 
 #if defined(_PM_PERMUTED) && DOUBLE
-static inline T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *whole)
+static inline
+        __attribute__((always_inline)) T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *whole)
 {
     const T half = 0.5, ln2hi = 0x1.62e42fefa38p-1, ln2lo = 0x1.ef35793c76p-45, cells = 0x1.71547652b82fep+4;
     const T cellhi = 0x1.62e42fefap-5, celllo = 0x1.cf79abc9e3b3ap-44;
@@ -35,13 +36,14 @@ static inline T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *who
     return BUILTIN(fma)(y, hl, BUILTIN(fma)(n, -celllo, BUILTIN(fma)(y, h, n * -cellhi)));
 }
 
-static inline T NAME(pow_end)(T s, T whole, U two)
+static inline __attribute__((always_inline)) T NAME(pow_end)(T s, T whole, U two)
 {
     const T power = NAME(of_bits)(two + (NAME(bits)(whole) << 48)), a = s * s, p = EXPONENTIAL;
     return BUILTIN(fma)(BUILTIN(fma)(a, p, s), power, power);
 }
 #elif defined(_PM_PERMUTED)
-static inline T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *whole)
+static inline
+        __attribute__((always_inline)) T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *whole)
 {
     const T half = 0.5f, cells = 0x1.715476p+5f, cellslo = 0x1.4ae0cp-21f;
     const T r = BUILTIN(fma)(m, inverse, -1), w = r * r, p = LOGARITHM;
@@ -54,7 +56,7 @@ static inline T NAME(pow_middle)(T k, T m, T y, T inverse, T high, T low, T *who
     return BUILTIN(fma)(y, hl, BUILTIN(fma)(y, h, -(*whole - MAGIC)));
 }
 
-static inline T NAME(pow_end)(T s, T whole, U two)
+static inline __attribute__((always_inline)) T NAME(pow_end)(T s, T whole, U two)
 {
     const T power = NAME(of_bits)(two + (NAME(bits)(whole) << 18)), p = EXPONENTIAL;
     return BUILTIN(fma)(power * s, p, power);

@@ -8,7 +8,7 @@
 
 #include "functions/exponentials.h"
 
-static inline T NAME(sigmoid)(T x)
+static inline __attribute__((always_inline)) T NAME(sigmoid)(T x)
 {
     const T e = NAME(exp)(-BUILTIN(fabs)(x));
     return (x < 0 ? e : 1) / (1 + e);

@@ -22,7 +22,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(tan_near)(T x, U *far)
+static inline __attribute__((always_inline)) T NAME(tan_near)(T x, U *far)
 {
     *far |= (U) !(BUILTIN(fabs)(x) <= LIMIT);
     const T whole = BUILTIN(fma)(x, PER, MAGIC), n = whole - MAGIC;

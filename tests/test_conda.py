@@ -43,7 +43,7 @@ def test_it_asks_for_what_the_package_asks_for() -> None:
         RENAMED.get(name, name): least for name, least in bounds(project()["project"]["dependencies"]).items()
     }
     found = bounds(recipe()["requirements"]["run"])
-    assert len(wanted) == 6
+    assert len(wanted) == 5
     assert {name: least for name, least in found.items() if name not in ADDED} == wanted
     assert f">={found['python']}" == project()["project"]["requires-python"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, Call, Expr, Load, SelectExpr, Variable
+from polymat.lang.expr import Binary, Call, Const, Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import (
     children,
@@ -94,14 +94,20 @@ def is_on_indices(condition: Condition) -> bool:
     return any(affine_names(part) is not None for part in comparisons(condition))
 
 
+def is_extreme(node: Expr) -> bool:
+    """Whether it is a minimum or maximum of floating-point values, none of which is a constant bound."""
+    if not isinstance(node, Binary) or node.op not in ("min", "max") or node.dtype.kind != "f":
+        return False
+    return not isinstance(node.left, Const) and not isinstance(node.right, Const)
+
+
 @remembered
 def has_nested_extremes(expr: Expr) -> bool:
-    """Whether floating-point minima or maxima are taken of such."""
+    """Whether minima or maxima as in `is_extreme` are taken of such."""
     depths: dict[int, int] = {}
     for node, parts in zip(*postorder_with_operands(expr)[:2], strict=True):
         inside = max([depths[id(part)] for part in parts], default=0)
-        is_extreme = isinstance(node, Binary) and node.op in ("min", "max") and node.dtype.kind == "f"
-        depths[id(node)] = inside + is_extreme
+        depths[id(node)] = inside + is_extreme(node)
     return depths[id(expr)] > 1
 
 

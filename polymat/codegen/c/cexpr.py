@@ -28,7 +28,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
-from polymat.lang.sharing import is_cheap_choice, is_on_indices
+from polymat.lang.sharing import is_cheap_choice, is_extreme, is_on_indices
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import (
@@ -149,16 +149,16 @@ class ExpressionWriter:
             )
             return narrowed(CBinary(shift, left, number), dtype)
         if op in _HELPER_OPS:
-            name = self._extreme(op, dtype) if op in ("min", "max") else _HELPER_OPS[op]
+            name = self._extreme(expr) if op in ("min", "max") else _HELPER_OPS[op]
             return self._helper(name, dtype, left, right)
         if op == "/" and dtype.kind == "c":
             return self._helper("div", dtype, left, right)
         return narrowed(CBinary(op, left, right), dtype)
 
-    def _extreme(self, op: str, dtype: ScalarType) -> str:
+    def _extreme(self, expr: Binary) -> str:
         if self.alone:
-            return extreme(op, dtype)
-        return f"{op}masked" if self.masked and dtype.kind == "f" else op
+            return extreme(expr.op, expr.dtype)
+        return f"{expr.op}masked" if self.masked and is_extreme(expr) else expr.op
 
     def _power(self, expr: Binary, left: CExpr, right: CExpr) -> CExpr:
         if isinstance(expr.right, Const) and expr.right.value == 2 and isinstance(left, Id):

@@ -98,6 +98,7 @@ def test_one_minimum_alone_is_not_masked() -> None:
     assert not has_nested_extremes(pm.Min(a, b + d))
     assert has_nested_extremes(pm.Min(a, 2 * pm.Max(b, d)))
     assert has_nested_extremes(pm.Select(pm.Condition(pm.Max(b, pm.Min(a, d)), ">", 0), a, b))
+    assert not has_nested_extremes(pm.Min(pm.Max(a, 0.0), 1.0))  # a clamp, which has other code
     i, j, k = (pm.Cast(Int, each) for each in (a, b, d))
     assert not has_nested_extremes(pm.Min(i, pm.Max(j, k)))
 

@@ -13,6 +13,7 @@ import pytest
 from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
 from polymat.runtime.libraryfile import build
+from polymat.runtime.openmp import _SPIN_SECONDS
 
 SOURCE = (
     prelude(frozenset({Piece.TEAM}))
@@ -148,3 +149,8 @@ def test_compiling_leaves_idle_threads_quiet(policy: str) -> None:
         [sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True, timeout=120
     )
     assert (ended.stdout, ended.stderr) == (f"{not policy}\n", "")
+
+
+def test_teams_count_as_awake_for_as_long_as_their_threads_spin() -> None:
+    """The time stands in the runtime and in generated code, which is also called without Python."""
+    assert f"#define _PM_TEAM_SPIN {round(_SPIN_SECONDS * 1e9)} " in prelude(frozenset({Piece.TEAM}))

@@ -97,7 +97,7 @@ static _Thread_local int _pm_team_weighed;
 
 /* When the last call on this thread that weighed threads came to its end, in nanoseconds. */
 static _Thread_local int64_t _pm_team_left;
-#define _PM_TEAM_SPIN 25000 /* nanoseconds that idle threads wait awake */
+#define _PM_TEAM_SPIN 150000 /* nanoseconds that idle threads wait awake, as in runtime/openmp.py */
 
 static inline int64_t _pm_team_clock(void)
 {

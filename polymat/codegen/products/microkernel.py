@@ -21,7 +21,6 @@ from polymat.codegen.products.registerblock import (
     WrittenSteps,
     block_text,
     declared,
-    has_short_steps,
     loads,
     mask,
     right_row,
@@ -44,12 +43,6 @@ FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, ei
 AHEAD = ("__builtin_prefetch(next, 0, 2);", "next += pace;")
 _STEPS_AHEAD = WrittenSteps(
     WRITTEN_OUT, ("__builtin_prefetch(next + turn * pace, 0, 2);",), (f"next += {WRITTEN_OUT} * pace;",)
-)
-_ROWS_AHEAD = (
-    "__builtin_prefetch(next + row, 0, 2);",
-    "row += a_row * (ptrdiff_t)sizeof(*a);",
-    "next += row == rows ? pace : 0;",
-    "row = row == rows ? 0 : row;",
 )
 _READ_AHEAD = (
     "__builtin_prefetch(next, 0, 2);",
@@ -161,18 +154,13 @@ def _full_block(shape: Shape) -> RegisterBlock:
         _FULL.format(t=shape.ctype, s=s),
         before=requested(shape, rows, vectors),
         sums=sums(shape, range(rows), vectors),
-        loads=loads(shape, _whole(shape, rows, vectors)),
+        loads=loads(shape, whole_vectors(shape, vectors, once=True)),
         steps=steps(shape, rows, vectors, "1", str(rows), str(vectors * shape.lanes)),
         requests=AHEAD,
-        written=_STEPS_AHEAD if has_short_steps(shape) else None,
+        written=_STEPS_AHEAD,
         stores=results(shape, rows, vectors, masked=False),
         comment=_FULL_COMMENT,
     )
-
-
-def _whole(shape: Shape, rows: int, vectors: int) -> list[str]:
-    """A row of B of whole vectors, of a block of all rows whose steps may be written out."""
-    return whole_vectors(shape, vectors, once=has_short_steps(shape) or rows in FEW_ROWS)
 
 
 def _pointers(shape: Shape, table: str, block: str, parameters: str) -> str:
@@ -187,9 +175,7 @@ def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
     """A block of all rows and whole vectors, on a left operand that is read where it is."""
     s, rows = shape.suffix, shape.rows
     ahead = "__builtin_prefetch(next + turn * a_row * (ptrdiff_t)sizeof(*a), 0, 2);"
-    written = WrittenSteps(rows, (ahead,), ("next += pace;",)) if has_short_steps(shape) else None
-    rows_bytes = f"const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);"
-    before = statements((rows_bytes, "ptrdiff_t row = 0;") if written is None else (), 4) + (
+    before = (
         f"    if (to->from != NULL) {{\n        const {shape.ctype} *const from = to->from;\n"
         "        const ptrdiff_t from_row = to->from_row;\n"
         f"{lines_requested(shape, rows, vectors, 'from')}    }}\n"
@@ -199,10 +185,9 @@ def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
         _PASSING.format(t=shape.ctype, s=s),
         before=before,
         sums=sums(shape, range(rows), vectors),
-        loads=loads(shape, _whole(shape, rows, vectors)),
+        loads=loads(shape, whole_vectors(shape, vectors, once=True)),
         steps=steps(shape, rows, vectors, "a_row", "1", str(vectors * shape.lanes)),
-        requests=_ROWS_AHEAD if written is None else (),
-        written=written,
+        written=WrittenSteps(rows, (ahead,), ("next += pace;",)),
         stores=results(shape, rows, vectors, masked=False),
         comment=_PASSING_COMMENT.format(vectors=vectors),
     )
@@ -215,10 +200,10 @@ def _strip_block(shape: Shape, vectors: int) -> RegisterBlock:
         f"_pm_strip_{s}_{vectors}",
         _PASSING.format(t=shape.ctype, s=s),
         sums=sums(shape, range(rows), vectors),
-        loads=loads(shape, _whole(shape, rows, vectors)),
+        loads=loads(shape, whole_vectors(shape, vectors, once=True)),
         steps=steps(shape, rows, vectors, "a_row", "1", str(vectors * shape.lanes)),
         requests=AHEAD,
-        written=_STEPS_AHEAD if has_short_steps(shape) else None,
+        written=_STEPS_AHEAD,
         stores=results(shape, rows, vectors, masked=False),
         comment=_STRIP_COMMENT.format(vectors=vectors),
     )

@@ -15,8 +15,7 @@ from polymat.dataclass import dataclass
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
 FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
-SHORT_STEP = 16  # multiply-adds of a block, below which the instructions around them take as long
-WRITTEN_OUT = 4  # steps of such a block
+WRITTEN_OUT = 4  # steps of a block: the instructions around each get in the way of its multiply-adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +98,6 @@ def _written_out(block: RegisterBlock, written: WrittenSteps) -> str:
 def _loop(head: str, body: str, indented: int, *, unroll: int = 1) -> str:
     margin = " " * indented
     return f"#pragma GCC unroll {unroll}\n{margin}for ({head}) {{\n{body}{margin}}}\n"
-
-
-def has_short_steps(shape: Shape) -> bool:
-    """Whether a step of the largest block is so short that several are written out."""
-    return shape.rows * shape.vectors < SHORT_STEP
 
 
 def statements(lines: Iterable[str], spaces: int) -> str:

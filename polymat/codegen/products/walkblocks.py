@@ -9,7 +9,6 @@ from polymat.codegen.products.registerblock import (
     WRITTEN_OUT,
     RegisterBlock,
     WrittenSteps,
-    has_short_steps,
     loads,
     mask,
     right_row,
@@ -19,6 +18,7 @@ from polymat.codegen.products.registerblock import (
     whole_vectors,
 )
 
+SHORT_STEP = 16  # multiply-adds of a step, below which the instructions around them take as long
 COPIED_AHEAD = 32  # steps of depth between a request for a row of B that is copied, and the copy
 _WHOLE_COMMENT = (
     "/* Of whole vectors alone: beside a mask gcc keeps sums of steps that are written out in memory. */\n"
@@ -58,8 +58,11 @@ def walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:
 
 
 def has_whole_walk(shape: Shape, rows: int, vectors: int) -> bool:
-    """Whether whole vectors have a block of their own, whose steps are written out: the two highest."""
-    return has_short_steps(shape) and rows + 1 >= shape.rows and vectors == shape.vectors
+    """Whether whole vectors have a block of their own, whose steps are written out: the two highest.
+
+    Only where steps are short: longer ones take as long with a mask beside them, one by one.
+    """
+    return shape.rows * shape.vectors < SHORT_STEP and rows + 1 >= shape.rows and vectors == shape.vectors
 
 
 def whole_walk(shape: Shape, rows: int, vectors: int) -> RegisterBlock:

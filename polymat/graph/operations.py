@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
 from polymat.lang.traverse import children, walk
-from polymat.lang.types import real_part
+from polymat.lang.types import Double, Float, Int, real_part
 from polymat.memo import remembered
 
 # Instructions of a vector: of those with code of their own, what that code is made of, by instructions
@@ -48,11 +48,12 @@ _SIMPLE = {
     "sqrt": 10.0,
 }
 # Of each number of a vector of VECTOR_BYTES, one after the other: by libm, 8 to 80 cycles, 30 in the mean
-# (Zen 3); a complex number takes two of them.  Integers that are divided, 6 to 7 cycles (Zen 3; older
-# processors took three times as long with 64 bits); by a constant for all of a vector, as it is multiplied
-# and shifted.
+# (Zen 3); a complex number takes two of them.  Integers of 64 bits that are divided, 6 to 7 cycles (Zen 3;
+# older processors took three times as long).  Smaller ones are a vector of float or double for each
+# IN_FLOATING, a division and what is around it; by a constant all are multiplied and shifted.
 ONE_AT_A_TIME = 30.0
 DIVIDED = 6.0
+IN_FLOATING = 20.0
 BY_A_CONSTANT = 10.0
 VECTOR_BYTES = 32
 
@@ -86,7 +87,7 @@ def _is_one_by_one(node: Expr) -> bool:
         case Binary("//" | "%", _, Const()):
             return node.dtype.kind == "f"
         case Binary("//" | "%"):
-            return True
+            return node.dtype.kind == "f" or node.dtype.size > Int.size
     return False
 
 
@@ -110,7 +111,9 @@ def function_operations(node: Expr) -> float:
         case Binary("//" | "%", _, Const()):
             return BY_A_CONSTANT
         case Binary("//" | "%"):
-            return _one_by_one(node, DIVIDED)
+            size = node.dtype.size
+            divided_as = Double.size if size == Int.size else Float.size
+            return _one_by_one(node, DIVIDED) if size > Int.size else IN_FLOATING * divided_as / size
         case Binary(op) if op in ANGLES:
             return _OWN[op]
     return 0.0

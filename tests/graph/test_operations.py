@@ -13,6 +13,7 @@ from polymat.graph.operations import (
     _OWN,
     BY_A_CONSTANT,
     DIVIDED,
+    IN_FLOATING,
     ONE_AT_A_TIME,
     expression_operations,
     function_operations,
@@ -60,16 +61,21 @@ def test_functions_of_one_code_cost_the_same(one: Any, other: Any) -> None:
     assert operations(one(x)) == operations(other(x))
 
 
-@pytest.mark.parametrize(
-    ("dtype", "numbers"), [(pm.Float, 8), (pm.Double, 4), (pm.Int, 8), (pm.Long, 4), (pm.Short, 16)]
-)
+@pytest.mark.parametrize(("dtype", "numbers"), [(pm.Float, 8), (pm.Double, 4), (pm.Long, 4), (pm.UInt64, 4)])
 def test_one_number_at_a_time(dtype: Any, numbers: int) -> None:
     """A vector takes as long as all of its numbers."""
     one, other = (pm.Vector(dtype, name, [N])(i) for name in "ab")
-    each = DIVIDED if dtype.kind == "i" else ONE_AT_A_TIME
+    each = DIVIDED if dtype.kind in "iu" else ONE_AT_A_TIME
     assert function_operations(one % other) == function_operations(one // other) == numbers * each
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
+
+
+@pytest.mark.parametrize(("dtype", "vectors"), [(pm.Int, 2), (pm.UInt, 2), (pm.Short, 2), (pm.UChar, 4)])
+def test_small_integers_are_divided_as_vectors_of_floating_point_numbers(dtype: Any, vectors: int) -> None:
+    one, other = (pm.Vector(dtype, name, [N])(i) for name in "ab")
+    assert function_operations(one % other) == function_operations(one // other) == vectors * IN_FLOATING
+    assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
 
 
 def test_complex_numbers_take_two_functions() -> None:

@@ -1,7 +1,7 @@
 """C functions with the exact semantics of NumPy where C's operators differ, as texts for the prelude.
 
-They stand in the headers `signed`, `unsigned`, `floating`, `complex` and `bessel` of the kernels, and in what
-these include.
+They stand in the headers `signed`, `unsigned`, `quotients`, `floating`, `complex` and `bessel` of the
+kernels, and in what these include.
 """
 
 from __future__ import annotations
@@ -29,6 +29,21 @@ _CALLED = {
     **{Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")},
     **{Helper(f"{op}alone", suffix): Helper("ifnan", suffix) for op in _NEUTRAL for suffix in _I0},
     _I0["f32"]: _I0["f64"],
+}
+# As which numbers integers are divided in vectors, and what `quotients` takes of these.
+_QUOTIENTS = {"i8": "f32", "u8": "f32", "i16": "f32", "u16": "f32", "i32": "f64", "u32": "f64"}
+_DIVIDED_AS: dict[str, dict[str, object]] = {
+    suffix: {
+        "F": C_TYPES[suffix],
+        "BITS": bits,
+        "FLOOR(x)": f"__builtin_floor{tail}(x)",
+        "COPYSIGN(x,y)": f"__builtin_copysign{tail}(x, y)",
+        "UNIT": unit,
+    }
+    for suffix, tail, bits, unit in (
+        ("f32", "f", "uint32_t", "12582912.0f"),
+        ("f64", "", "uint64_t", "6755399441055744.0"),
+    )
 }
 
 
@@ -69,7 +84,8 @@ class _Kind:
     @property
     def headers(self) -> tuple[str, ...]:
         """Those of its functions, each behind what it includes."""
-        return (*kernel(self.header).kernels, self.header)
+        divided = ("quotients",) if self.suffix in _QUOTIENTS else ()
+        return (*kernel(self.header).kernels, self.header, *divided)
 
     def _functions(self, header: str, wanted: Sequence[str]) -> str:
         """The definitions of those that stand in a header."""
@@ -87,6 +103,7 @@ class _Kind:
         if self.element:
             bits = "uint32_t" if self.element == "f32" else "uint64_t"
             return element_macros(self.element) | macros | {"U": bits}
+        macros |= _DIVIDED_AS[_QUOTIENTS.get(self.suffix, "f64")]
         return macros | {"W": "uint64_t" if self.suffix.endswith("64") else "uint32_t", "U": f"u{self.ctype}"}
 
     def _reduction(self, name: str) -> str:

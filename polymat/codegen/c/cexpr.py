@@ -149,16 +149,19 @@ class ExpressionWriter:
             )
             return narrowed(CBinary(shift, left, number), dtype)
         if op in _HELPER_OPS:
-            name = self._extreme(expr) if op in ("min", "max") else _HELPER_OPS[op]
-            return self._helper(name, dtype, left, right)
+            return self._helper(self._helper_name(expr), dtype, left, right)
         if op == "/" and dtype.kind == "c":
             return self._helper("div", dtype, left, right)
         return narrowed(CBinary(op, left, right), dtype)
 
-    def _extreme(self, expr: Binary) -> str:
+    def _helper_name(self, expr: Binary) -> str:
+        op, dtype = expr.op, expr.dtype
+        if op in ("//", "%"):  # by a constant compilers multiply and shift
+            in_lanes = dtype.kind in "iu" and dtype.size <= Int.size and not isinstance(expr.right, Const)
+            return f"{_HELPER_OPS[op]}lanes" if in_lanes and not self.alone else _HELPER_OPS[op]
         if self.alone:
-            return extreme(expr.op, expr.dtype)
-        return f"{expr.op}masked" if self.masked and is_extreme(expr) else expr.op
+            return extreme(op, dtype)
+        return f"{op}masked" if self.masked and is_extreme(expr) else _HELPER_OPS[op]
 
     def _power(self, expr: Binary, left: CExpr, right: CExpr) -> CExpr:
         if isinstance(expr.right, Const) and expr.right.value == 2 and isinstance(left, Id):

@@ -44,6 +44,20 @@ int paying_team(int threads, double work, ptrdiff_t wait, double times)
     return team;
 }
 
+/* The team of the second work of a call, `wait` nanoseconds after the first, which wakes threads. */
+int team_later(double work, ptrdiff_t wait, double times)
+{
+    _pm_team_times(times);
+    (void)_pm_team_paying(2, 2e4, 100, 1e4);
+    const int64_t begun = _pm_team_clock();
+    while (_pm_team_clock() - begun < wait)
+        continue;
+    const int team = _pm_team_paying(2, work, 100, 1e4);
+    _pm_team_times(1);
+    _pm_team_leave();
+    return team;
+}
+
 /* The team of a call while so many others share their work out. */
 int team_among(int others, int threads)
 {
@@ -81,6 +95,7 @@ def library() -> ctypes.CDLL:
     built.release()
     loaded.team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_double]
     loaded.paying_team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_ssize_t, ctypes.c_double]
+    loaded.team_later.argtypes = [ctypes.c_double, ctypes.c_ssize_t, ctypes.c_double]
     return loaded
 
 
@@ -219,6 +234,16 @@ def test_a_team_wakes_up_once_for_all_steps(
 ) -> None:
     assert library.paying_team(2, work, 1000000, times) == team
     assert library.paying_team(2, 1e3, 1000000, 1.0) == 1
+
+
+@pytest.mark.parametrize(("work", "times", "team"), [(1e3, 1, 1), (1e3, 100, 1), (2e4, 1, 2)])
+def test_a_team_that_fell_asleep_within_a_call_has_to_pay_again(
+    library: ctypes.CDLL, work: float, times: float, team: int
+) -> None:
+    """Threads sleep while a call goes on by itself: waking them for each of many steps is not paid once."""
+    assert library.team_later(work, 1_000_000, times) == team
+    # The process may be interrupted in between for longer than threads wait.
+    assert any(library.team_later(201.0, 0, times) == 2 for _ in range(1000))
 
 
 @pytest.mark.parametrize(

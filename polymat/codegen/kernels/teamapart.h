@@ -95,8 +95,8 @@ _PM_SHARED __attribute__((noinline)) int _pm_team_had(int threads)
 /* Whether this call has weighed threads: 1 when it stayed alone for all groups so far, 2 when it did not. */
 static _Thread_local int _pm_team_weighed;
 
-/* When the last call on this thread that weighed threads came to its end, in nanoseconds. */
-static _Thread_local int64_t _pm_team_left;
+/* Until when idle threads wait awake for this thread's next work, in nanoseconds. */
+static _Thread_local int64_t _pm_team_until;
 #define _PM_TEAM_SPIN 150000 /* nanoseconds that idle threads wait awake, as in runtime/openmp.py */
 
 static inline int64_t _pm_team_clock(void)
@@ -106,10 +106,12 @@ static inline int64_t _pm_team_clock(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Whether calls follow each other so closely that threads with a share of the work stay awake meanwhile. */
-static inline int _pm_team_awake(void)
+/* Until when threads wait awake that have begun to share some work: waking takes half as long as waiting, and
+   as long as the work that it is worth by itself. */
+static int64_t _pm_team_waits(int64_t begin, int team, double work, double asleep)
 {
-    return _pm_team_weighed == 2 || _pm_team_clock() - _pm_team_left < _PM_TEAM_SPIN;
+    const double most = 3600e9, lasts = asleep > 0 ? _PM_TEAM_SPIN / 2 * work / asleep / team : 0;
+    return begin + (int64_t)(lasts < most ? lasts : most) + _PM_TEAM_SPIN;
 }
 
 /* How many calls share their work out at this moment. */
@@ -125,11 +127,14 @@ _PM_SHARED __attribute__((noinline)) void _pm_team_times(double times)
 }
 
 /* Threads that it pays to use now for what is worth an awake region: with the team asleep sharing must save
-   more, and calls that run at the same time divide the processor among themselves. */
+   more, and by itself where they fell asleep since this call woke them; and calls that run at the same time
+   divide the processor among themselves. */
 _PM_SHARED __attribute__((noinline)) int _pm_team_worth(int threads, double work, double asleep)
 {
-    const double all = work * _pm_team_repeated;
-    const int pays = all * (threads - 1) >= asleep * threads || _pm_team_awake();
+    const int64_t now = _pm_team_clock();
+    const int awake = now < _pm_team_until;
+    const double all = _pm_team_weighed == 2 && !awake ? work : work * _pm_team_repeated;
+    const int pays = awake || all * (threads - 1) >= asleep * threads;
     int team = pays ? _pm_team_had(threads) : 1;
     if (team > 1) {
         if (!_pm_team_counted) {
@@ -139,16 +144,18 @@ _PM_SHARED __attribute__((noinline)) int _pm_team_worth(int threads, double work
         const int calls = atomic_load_explicit(&_pm_team_calls, memory_order_relaxed);
         team = team > calls ? team / calls : 1;
     }
+    if (team > 1)
+        _pm_team_until = _pm_team_waits(now, team, work, asleep);
     if (team > 1 || _pm_team_weighed == 0)
         _pm_team_weighed = team > 1 ? 2 : 1;
     return team;
 }
 
-/* The end of a call. */
+/* The end of a call: of several that follow each other closely, which are small, the second one wakes threads. */
 _PM_SHARED __attribute__((noinline)) void _pm_team_leave(void)
 {
     if (_pm_team_weighed != 0)
-        _pm_team_left = _pm_team_clock();
+        _pm_team_until = _pm_team_clock() + _PM_TEAM_SPIN;
     _pm_team_weighed = 0;
     if (_pm_team_counted)
         (void)atomic_fetch_sub_explicit(&_pm_team_calls, 1, memory_order_relaxed);

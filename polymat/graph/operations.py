@@ -54,6 +54,7 @@ _SIMPLE = {
 ONE_AT_A_TIME = 30.0
 DIVIDED = 6.0
 IN_FLOATING = 20.0
+REMAINDER = 24.0  # of floating-point numbers, as of `_OWN`
 BY_A_CONSTANT = 10.0
 VECTOR_BYTES = 32
 
@@ -72,7 +73,7 @@ def node_operations(node: Expr) -> float:
 def operations_among(node: Expr, element_bytes: int) -> float:
     """Operations of a node alone in vectors of elements of so many bytes, which may be wider than its own.
 
-    before:  a remainder in float32 in a sum of float64, one number after the other, counts eight of a vector
+    before:  a Bessel function in float32 in a sum of float64, one by one, counts eight of a vector
     after:   four
     """
     of_one = function_operations(node) * real_part(node.dtype).size if _is_one_by_one(node) else 0.0
@@ -84,10 +85,8 @@ def _is_one_by_one(node: Expr) -> bool:
     match node:
         case Call(function):
             return function_operations(node) > 0.0 and function not in (*_OWN, *_SIMPLE)
-        case Binary("//" | "%", _, Const()):
-            return node.dtype.kind == "f"
-        case Binary("//" | "%"):
-            return node.dtype.kind == "f" or node.dtype.size > Int.size
+        case Binary("//" | "%", _, right) if not isinstance(right, Const):
+            return node.dtype.kind in "iu" and node.dtype.size > Int.size
     return False
 
 
@@ -106,8 +105,8 @@ def function_operations(node: Expr) -> float:
             return 10.0 if value in (-1, 0.5) else 1.0
         case Binary("**"):
             return _OWN["pow"] if node.dtype.kind == "f" else _one_by_one(node, ONE_AT_A_TIME)
-        case Binary("//" | "%") if node.dtype.kind == "f":  # by the remainder, which libm's fmod computes
-            return _one_by_one(node, ONE_AT_A_TIME)
+        case Binary("//" | "%") if node.dtype.kind == "f":
+            return REMAINDER
         case Binary("//" | "%", _, Const()):
             return BY_A_CONSTANT
         case Binary("//" | "%"):

@@ -44,8 +44,8 @@ def test_own_functions_have_their_costs() -> None:
         (pm.Exp(x), pm.Erf(x)),
         (pm.Exp(x), pm.Exp(z)),
         (pm.Exp(x), pm.Atan2(x, 1.0)),
-        (x**1.5, x // 3.0),
-        (x**1.5, x % 3.0),
+        (pm.Sqrt(x), x // 3.0),
+        (x % 3.0, pm.Log(x)),
     ],
 )
 def test_order(cheap: Expr, dear: Expr) -> None:
@@ -61,14 +61,12 @@ def test_functions_of_one_code_cost_the_same(one: Any, other: Any) -> None:
     assert operations(one(x)) == operations(other(x))
 
 
-@pytest.mark.parametrize(("dtype", "numbers"), [(pm.Float, 8), (pm.Double, 4), (pm.Long, 4), (pm.UInt64, 4)])
-def test_one_number_at_a_time(dtype: Any, numbers: int) -> None:
+@pytest.mark.parametrize("dtype", [pm.Long, pm.UInt64])
+def test_one_number_at_a_time(dtype: Any) -> None:
     """A vector takes as long as all of its numbers."""
     one, other = (pm.Vector(dtype, name, [N])(i) for name in "ab")
-    each = DIVIDED if dtype.kind in "iu" else ONE_AT_A_TIME
-    assert function_operations(one % other) == function_operations(one // other) == numbers * each
-    if dtype.kind in "iu":
-        assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
+    assert function_operations(one % other) == function_operations(one // other) == 4 * DIVIDED
+    assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
 
 
 @pytest.mark.parametrize(("dtype", "vectors"), [(pm.Int, 2), (pm.UInt, 2), (pm.Short, 2), (pm.UChar, 4)])
@@ -79,7 +77,7 @@ def test_small_integers_are_divided_as_vectors_of_floating_point_numbers(dtype: 
 
 
 def test_complex_numbers_take_two_functions() -> None:
-    assert function_operations(pm.Exp(z)) == function_operations(pm.Abs(z) // 2.0) * 2 == 8 * ONE_AT_A_TIME
+    assert function_operations(pm.Exp(z)) == function_operations(pm.I0(x)) * 2 == 8 * ONE_AT_A_TIME
 
 
 def test_arithmetic_is_no_function() -> None:

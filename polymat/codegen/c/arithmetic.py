@@ -28,6 +28,7 @@ _BESSEL = {_I0["f64"]: "bessel", _I0["f32"]: "besselfloat"}
 _CALLED = {
     **{Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")},
     **{Helper(f"{op}alone", suffix): Helper("ifnan", suffix) for op in _NEUTRAL for suffix in _I0},
+    **{Helper(f"{op}lanes", suffix): Helper(op, suffix) for op in ("floordiv", "mod") for suffix in _I0},
     _I0["f32"]: _I0["f64"],
 }
 # As which numbers integers are divided in vectors, and what `quotients` takes of these.

@@ -156,9 +156,8 @@ class ExpressionWriter:
 
     def _helper_name(self, expr: Binary) -> str:
         op, dtype = expr.op, expr.dtype
-        if op in ("//", "%"):  # by a constant compilers multiply and shift
-            in_lanes = dtype.kind in "iu" and dtype.size <= Int.size and not isinstance(expr.right, Const)
-            return f"{_HELPER_OPS[op]}lanes" if in_lanes and not self.alone else _HELPER_OPS[op]
+        if op in ("//", "%") and (dtype.kind == "f" or (not self.alone and is_divided_in_lanes(expr))):
+            return f"{_HELPER_OPS[op]}lanes"
         if self.alone:
             return extreme(op, dtype)
         return f"{op}masked" if self.masked and is_extreme(expr) else _HELPER_OPS[op]
@@ -247,6 +246,11 @@ class ExpressionWriter:
         """An affine form as an integer expression, with the values that it is computed from."""
         values = {atom: self.value(atom.value) for atom in computed_in([form])}
         return affine_expr(form, self.index, self.needs, values)
+
+
+def is_divided_in_lanes(expr: Binary) -> bool:
+    """Whether integers are divided in vectors: by constants compilers multiply and shift."""
+    return expr.dtype.kind in "iu" and expr.dtype.size <= Int.size and not isinstance(expr.right, Const)
 
 
 def usual(left: ScalarType, right: ScalarType) -> ScalarType:

@@ -15,15 +15,18 @@ _LETTERS = {128: "b", 256: "d", 512: "e"}  # by which the vectors' ABI knows vec
 WIDEST = 512
 
 
-def called(kind: Kind, name: str, count: int = 1) -> str:
-    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`."""
+def called(kind: Kind, name: str, count: int = 1, beyond_by: str = "") -> str:
+    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`.
+
+    beyond_by: what answers beyond the common case, if not libm.
+    """
     names = ("x", "y")[:count]
     texts = {
         **_shared(kind, name, names),
         "FUNCTION": f"_pm_{name}_{kind.suffix}",
         "SYMBOL": f'"_pm_{name}_{kind.suffix}"',
         "SINGLE": f"_pm_{name}_one_{kind.suffix}",
-        "LIBM": f"__builtin_{name}{kind.tail}",
+        "LIBM": beyond_by or f"__builtin_{name}{kind.tail}",
         "PARAMETERS": ", ".join(f"{kind.ctype} {each}" for each in names),
     }
     return kind.text("called", texts=texts)

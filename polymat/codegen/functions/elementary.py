@@ -23,6 +23,7 @@ from polymat.codegen.functions.hyperbolic import HYPERBOLIC, hyperbolic
 from polymat.codegen.functions.kind import KINDS, Kind
 from polymat.codegen.functions.logarithms import BASES, SMALL_LOGARITHMS, logarithm, small_logarithm
 from polymat.codegen.functions.powers import power
+from polymat.codegen.functions.remainders import REMAINDERS, beyond_by, left_over, remainder
 from polymat.codegen.functions.roots import cube_root, length_of_two
 from polymat.codegen.functions.tangents import tangent
 
@@ -78,6 +79,7 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
     "erf": error_function,
     "pow": power,
     "hypot": length_of_two,
+    **dict.fromkeys(REMAINDERS, remainder),
 }
 # What some of them call, which comes before them.
 _CALLED = {
@@ -94,7 +96,9 @@ _COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",)}
 @cache
 def function_needs() -> frozenset[Helper]:
     """Every function of this module."""
-    return frozenset(Helper(name, kind.suffix) for name in FUNCTIONS | set(_COMPOSED) for kind in KINDS)
+    return frozenset(
+        Helper(name, kind.suffix) for name in FUNCTIONS | {*_COMPOSED, *REMAINDERS} for kind in KINDS
+    )
 
 
 def rearranges(flags: Iterable[str]) -> bool:
@@ -121,8 +125,9 @@ def _named(names: Iterable[str], needs: Set[Need]) -> list[tuple[Kind, str]]:
 
 def _own(wanted: list[tuple[Kind, str]]) -> str:
     """The functions by our own texts, where the processor is one for them."""
-    bits = [kind.text("bits") for kind in KINDS if any(each == kind for each, _ in wanted)]
-    return "\n".join([_BEGIN, *bits, *(_definition(kind, name) for kind, name in wanted)])
+    shared = [kind.text("bits") for kind in KINDS if any(each == kind for each, _ in wanted)]
+    shared += [left_over(kind) for kind in KINDS if any((kind, name) in wanted for name in REMAINDERS)]
+    return "\n".join([_BEGIN, *shared, *(_definition(kind, name) for kind, name in wanted)])
 
 
 # Texts of the package, which does not change.
@@ -139,4 +144,6 @@ def _libm(wanted: list[tuple[Kind, str]]) -> str:
 def _plain(kind: Kind, name: str) -> str:
     if name == "atan":
         return kind.text("plainatan")
+    if name in REMAINDERS:
+        return f"#define _pm_{name}_{kind.suffix} {beyond_by(kind, name)}\n"
     return f"#define _pm_{name}_{kind.suffix} __builtin_{name}{kind.tail}\n"

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
+    INLINED,
     Assign,
     Block,
     CBinary,
@@ -97,7 +98,7 @@ class FunctionCutter:
         """The parts, and the function that calls them."""
         known = {each.name: KnownName(each.ctype) for each in self.function.parameters}
         head = HEAD + len(known) // 4
-        rules = replace(self.rules, last=self.function.returns == "void")
+        rules = replace(self.rules, last=self.function.returns in ("void", INLINED))
         body = self._scope(self.function.body, known, self.most - head, 1, rules)
         return (*self.made, replace(self.function, body=body))
 
@@ -196,12 +197,17 @@ class FunctionCutter:
             made = _leaving(made, run.left, Id(LEFT))
             after = [*with_values(after, {each: Field(CUnary("&", Id(variable)), each) for each in run.left})]
         call = CCall(name, tuple(arguments))
-        returns = types[run.left[0]] if alone else "int" if run.fails else "void"
+        returns = types[run.left[0]] if alone else "int" if run.fails else self._nothing
         made += [Return(Id(run.left[0]))] if alone else [Return(Literal("0"))] if run.fails else []
         self.made.append(
             CFunction(returns, name, tuple(parameters), tuple(made), runs_others=self.function.runs_others)
         )
         return [*statements[: run.begin], *before, *self._called(call, run, alone, known, number), *after]
+
+    @property
+    def _nothing(self) -> str:
+        """What a part returns that leaves nothing."""
+        return INLINED if self.function.returns == INLINED else "void"
 
     @property
     def _is_ours(self) -> bool:

@@ -8,9 +8,9 @@ from functools import partial
 
 from polymat.codegen.c.abi import Size, mark
 from polymat.codegen.c.cnames import Names, is_macro_like
-from polymat.codegen.c.ctree import APART, CFunction, For
+from polymat.codegen.c.ctree import APART, INLINED, CFunction, For
 from polymat.codegen.c.needs import Need, Piece
-from polymat.codegen.c.scopes import every
+from polymat.codegen.c.scopes import called_by, every
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_in_sections
 from polymat.codegen.joinedfiles import as_part, joined_file, joined_flags
@@ -76,7 +76,8 @@ def _apart(functions: Sequence[CFunction]) -> Sequence[CFunction]:
     gcc puts each function that is called once, however long, into the one that runs the steps, and takes
     longer for the registers of all of them together; apart they may be compiled as two files as well.
     """
-    loops = {each.name for each in functions if _is_nest(each)}
+    inlined = {each.name for each in functions if each.returns == INLINED}
+    loops = {each.name for each in functions if _is_nest(each) or called_by(each) & inlined}
     if len(loops) < LEAST_FUNCTIONS:
         return functions
     return [replace(each, returns=APART) if each.name in loops else each for each in functions]

@@ -33,6 +33,7 @@ from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.home import Home
 from polymat.tilesize.pace import paces
 from polymat.tilesize.schemetiles import heeds
+from polymat.tilesize.shortloops import short_sizes
 from polymat.tilesize.stripjoins import joined_strips
 from polymat.tilesize.sweeps import back_and_forth, to_and_fro
 
@@ -80,6 +81,7 @@ class Decider:
         self.memo: Memo = {}
         self.pipeline = pipeline
         self.machine = machine
+        self.estimates = estimates
         self.assumed = assumed_sizes(pipeline, estimates)
         self.options = options
         self.threads = 1 if pipeline.alone else machine.team(options.threads)
@@ -136,7 +138,8 @@ class Decider:
         team = team_cost(self.machine, speeds)
         told = cache(reasons.decisions)
         joined = joined_strips(self.pipeline, plans)
-        return Schedule(grouping, plans, team, told, considered, self.kept, notes, joined=joined)
+        short = short_sizes(self.pipeline, self.estimates) if self.options.unroll else {}
+        return Schedule(grouping, plans, team, told, considered, self.kept, notes, joined=joined, short=short)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.

@@ -64,6 +64,7 @@ class Schedule:
     joined: of slices that wait, the stages whose strips are one pass.
     in_outputs: of recurrences whose last step is an output, that output, in whose array they are computed and
     which is in no group.
+    short: of sizes that may be small, the values for which loops that run to them have versions.
     """
 
     grouping: Grouping
@@ -77,6 +78,7 @@ class Schedule:
     folds: Mapping[str, Folds] = field(default_factory=dict)
     joined: tuple[JoinedStrips, ...] = ()
     in_outputs: Mapping[str, str] = field(default_factory=dict)
+    short: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -101,6 +103,7 @@ class Schedule:
         lines += value_lines("folds", self.folds)
         lines += [f"joined: {each}" for each in self.joined]
         lines += [f"in outputs: {name} lies in {output}" for name, output in self.in_outputs.items()]
+        lines += value_lines("short", self.short)
         lines += [f"note: {note}" for note in self.notes]
         for work, other in self.others:
             lines += ["", "in another order:", *value_lines("work", work), str(other)]

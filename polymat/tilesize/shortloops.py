@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from polymat.graph.aligned import Member
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
@@ -23,9 +24,21 @@ from polymat.plan.loops import LoopPlan
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):
 # 0.35 to 0.55 ns, in a 3 x 3 convolution of one channel and in products with one column.
 START = 1.8
+FEW_POINTS = (1, 2, 3, 4)  # of a size that nobody gave: columns, points of the plane, of space, quaternions
 WRITTEN_OUT = (
     16  # turns of a loop that gcc writes out, where it knows their number (max-completely-peel-times)
 )
+
+
+def short_sizes(pipeline: Pipeline, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Of sizes that may be small, the values for which loops have versions: lengths of rows of arrays.
+
+    given: what the user expects of sizes.
+    """
+    rows = {extents[-1] for extents in pipeline.extents.values() if len(extents) > 1}
+    lengths = [size.name for size in pipeline.sizes if Affine.name(size.name) in rows]
+    expected = {name: (given[name],) if name in given else FEW_POINTS for name in lengths}
+    return {name: values for name, values in expected.items() if 0 < values[0] <= WRITTEN_OUT}
 
 
 @once_a_stage

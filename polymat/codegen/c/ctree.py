@@ -172,6 +172,7 @@ class CParameter:
     name: str
 
 
+INLINED = "inline __attribute__((always_inline)) void"  # a function that what its call knows makes another
 APART = "__attribute__((noinline)) void"  # where a loop needs all registers: gcc is quicker with it alone
 
 
@@ -179,8 +180,7 @@ APART = "__attribute__((noinline)) void"  # where a loop needs all registers: gc
 class CFunction:
     """A C function; `comment` is printed above it.
 
-    runs_others: it has no loops over elements, whose registers a compiler sees together, and may be cut
-    anywhere.
+    runs_others: it has no loops over elements, whose registers a compiler sees together: it may be cut.
     """
 
     returns: str

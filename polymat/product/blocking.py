@@ -36,7 +36,7 @@ from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
 from polymat.product.shares import Share, cut
 from polymat.product.turned import lanes_of_segments, most_vectors, set_columns, turned_blocks
-from polymat.product.ways import Way, large, way_of
+from polymat.product.ways import Way, large, read_depth, way_of
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
 SUMMED = 4  # rows and columns whose sums along rows stay in registers together
@@ -208,8 +208,9 @@ def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Bl
             rows = min(plain.rows, blocks.rows) if left else plain.rows
             return replace(plain, rows=rows, packs_left=left, packs_right=right, rows_outside=True)
         case Way.FEW_ROWS:
-            columns = group_columns(found.length(found.columns, estimates), plain.k, blocks)
-            return replace(plain, columns=columns, packs_left=True, left_first=True)
+            columns = group_columns(found.length(found.columns, estimates), values, blocks)
+            depth = max(1, ceil(read_depth.at(values)))
+            return replace(plain, columns=columns, depth=depth, packs_left=True, left_first=True)
         case Way.FEW_COLUMNS:
             return replace(plain, packs_right=True, rows_outside=True)
         case Way.LANES_OVER_SEGMENTS:

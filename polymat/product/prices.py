@@ -28,7 +28,7 @@ from polymat.product.formula import Constant, Number
 from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, COPIED_LEFT, COPIED_RIGHT, PASSING_LEFT, cut
-from polymat.product.ways import NEARBY, Way, height, panel, wide
+from polymat.product.ways import NEARBY, Way, height, panel, read_pieces, wide
 
 PAIRING = 30.0  # writing a real value of the pairs that complex products are computed with
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
@@ -109,6 +109,7 @@ packed_blocks = _packing(blocked_left, blocked_right, STORING * results)
 in_place = multiplied + first + where(of_right > memory, SCATTERED * of_right, 0) + STARTING
 near_copy = NEAR_PACKING * (where(COPIED_RIGHT, k * n, 0) + where(COPIED_LEFT, m * k, 0))
 beside_rows = READING * k * all_columns + CACHED_PACKING * height * k
+further_pieces = ADDING * results * (read_pieces - 1)
 beside_columns = READING * height * k + CACHED_PACKING * k * all_columns
 turned = TURNED * k * all_columns + CACHED_PACKING * height * k + TURNING * results
 
@@ -116,7 +117,7 @@ turned = TURNED * k * all_columns + CACHED_PACKING * height * k + TURNING * resu
 COMPUTING: Mapping[Way, Number] = {
     Way.UNROLLED: blocks_share * full_steps * per_step,
     Way.LANES_OVER_DEPTH: summed + STARTING,
-    Way.FEW_ROWS: multiplied + first + beside_rows + far_stored + STARTING,
+    Way.FEW_ROWS: multiplied + first + beside_rows + further_pieces + far_stored + STARTING,
     Way.FEW_COLUMNS: multiplied + first + beside_columns + far_stored + STARTING,
     Way.RESULT_TRANSPOSED: transposed + STARTING,
     Way.COPIED_NEAR: near_share * steps * per_step + first + near_copy + STARTING,

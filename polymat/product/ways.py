@@ -39,7 +39,7 @@ from polymat.product.asked import (
 )
 from polymat.product.formula import ALWAYS, Constant, Number, Predicate, Values, asker_of
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.numbers import quotient, smaller, where, whole
+from polymat.product.numbers import larger, quotient, smaller, where, whole
 
 
 class Way(Enum):
@@ -125,9 +125,9 @@ UNASKED_SIZE = (m * n <= LEAST_SMALL) & ((m > 1) | (n <= 64)) & (small >= LEAST_
 UNASKED = (m <= UNASKED_EXTENT) & (n <= UNASKED_EXTENT) & (k <= UNASKED_DEPTH) & UNASKED_SIZE
 
 
-def _spreads(power: Number) -> Predicate:
-    """Whether steps of the depth find place in the second level twice: their lines may share sets of it."""
-    return 2 * k <= LINES * whole(whole(small, LINES), power)
+def _spread(power: Number) -> Number:
+    """The most steps of the depth that the second level holds twice: their lines may share sets of it."""
+    return whole(LINES * whole(whole(small, LINES), power), 2)
 
 
 def repays(depth: Number) -> Predicate:
@@ -141,15 +141,20 @@ def repays(depth: Number) -> Predicate:
 
 
 READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
+# Beside few rows B is read where it is, so much of the depth at a time that lines that are requested are
+# still there when they are used.
+read_most = LetNumber("read_most", _spread(right_power))
+read_pieces = LetNumber("read_pieces", quotient(k, larger(read_most, 1)))
+read_depth = LetNumber("read_depth", quotient(k, larger(read_pieces, 1)))
 FEW_ROWS = (
     in_order
     & (strips > 1)
     & (strips <= FEW_STRIPS)
     & (n >= panel)
-    & (k * (n * column_segments) > NEARBY * small)
+    & (k * (n * column_segments) > small)
     & (4 * rows * strips * k <= small)
     & READ_DEEP
-    & _spreads(right_power)
+    & ((k <= read_most) | ((read_most >= LEAST_READ_DEPTH) & ~ended & ~handed))
 )
 FEW_COLUMNS = (
     rowwise
@@ -160,7 +165,7 @@ FEW_COLUMNS = (
     & (k * height > NEARBY * small)
     & (4 * panel * panels * k <= small)
     & READ_DEEP
-    & _spreads(left_power)
+    & (k <= _spread(left_power))
 )
 
 turned_set = Constant(TURNED_COLUMNS * TURNED_COLUMNS) * k  # of one vector
@@ -201,7 +206,11 @@ COPIES_LEFT = (
 )
 RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~COPIES_LEFT
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
-COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
+COPIES_NOTHING = (
+    (k * n <= where(m > rows, small, NEARBY * small))  # rows of several strips may be copied, to read B
+    & (m * n <= NEARBY * small)
+    & ((m < LEAST_STRIPS * rows) | UNASKED)
+)
 # Whether copies of a product in any order, or beside a triangle, stay near, and those of a smaller one.
 COPIES_NEAR = (
     COPIES_NOTHING

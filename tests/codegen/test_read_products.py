@@ -103,3 +103,46 @@ def test_epilogue_of_few_rows(seed: int) -> None:
             magnitude=np.abs(arrays[0]) @ np.abs(arrays[1]),
             name=f"{rows} x {columns} x {depth}",
         )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_share_sets_are_read_in_pieces_of_the_depth(kind: type[np.floating], seed: int) -> None:
+    """Each piece is added to what those before it left, and the first one to what the product is added to."""
+    m, n, k = sizes = [pm.Parameter(pm.Int, name) for name in "mnk"]
+    dtype = pm.Float if kind is np.float32 else pm.Double
+    a, b, c = (pm.Matrix(dtype, name, shape) for name, shape in (("A", [m, k]), ("B", [k, n]), ("C", [m, n])))
+    most = 128 if kind is np.float32 else 64  # steps of rows that are 64 times an odd number of elements long
+    most, far = (
+        32,
+        256 if kind is np.float32 else 128,
+    )  # steps of rows that are an odd multiple of so many apart
+    estimates = dict(zip(sizes, (16, 11 * far, 2 * most), strict=True))
+    plain = pm.compile(a @ b, inputs=[a, b], options=OWN, estimates=estimates)
+    added = pm.compile(pm.gemm(a, b, c, -1.5, 0.5), inputs=[a, b, c], options=OWN, estimates=estimates)
+    for compiled in (plain, added):
+        told = str(compiled.explain())
+        assert f"T(l, {most}), " in told, told
+        assert "few rows beside the right operand where it is" in told, told
+    rng = np.random.default_rng(seed)
+    # Whole pieces, one more step, one piece, half as many steps at a time, and rows that share hardly any set.
+    pieces = (
+        (16, 7, 2 * most),
+        (13, 7, most + 1),
+        (16, 9, most),
+        (12, 6, 2 * most - 7),
+        (21, 5.01, 2 * most),
+    )
+    for rows, wide, depth in pieces:
+        columns = int(wide * far)
+        A, B, C = (
+            rng.standard_normal(shape).astype(kind)
+            for shape in ((rows, depth), (depth, columns), (rows, columns))
+        )
+        exact, magnitude = A.astype(np.float64) @ B, np.abs(A).astype(np.float64) @ np.abs(B)
+        name = f"{rows} x {columns} x {depth}"
+        roundings = 2 * depth + 8
+        assert_close(plain(A, B), exact.astype(kind), roundings=roundings, magnitude=magnitude, name=name)
+        expected = (0.5 * C.astype(np.float64) - 1.5 * exact).astype(kind)
+        assert_close(
+            added(A, B, C), expected, roundings=roundings, magnitude=1.5 * magnitude + np.abs(C), name=name
+        )

@@ -13,7 +13,6 @@ from polymat.codegen.report import GroupReport, Prediction
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.product.blocks import blocks_of
 from polymat.product.cutting import cut_of, cut_past
-from polymat.product.reading import group_columns
 from tests.hosts import CompileFor
 
 OPTIONS = pm.Options(blas="never", cflags=("-O0",), threads=1)
@@ -132,7 +131,8 @@ def test_copies_that_permute_tell_the_order() -> None:
 def test_a_large_operand_beside_few_rows_is_read_where_it_is() -> None:
     group = group_of("ac,cb->ab", {"a": 16, "b": 99999, "c": 160})
     assert "pack(B" not in group.reason
-    columns = group_columns(99999, 160, BLOCKS)
+    panels, together = ceil(99999 / BLOCKS.columns), BLOCKS.small // 4 // (160 * BLOCKS.columns)
+    columns = ceil(panels / ceil(panels / together)) * BLOCKS.columns
     assert f"[Par(b), pack(A: c, a), T(b, {columns}), R(b), R(a), R(c), " in group.reason
     operands = 8 * 160 * 99999
     assert operands < predicted(group).bytes["memory"] < 1.3 * operands

@@ -42,59 +42,70 @@ static inline void NAME(read_block)(ptrdiff_t k, const T *a_strip, ptrdiff_t hei
             (int)(filled - (wide - 1) * LANES));
 }
 
-/* The product of a few rows; a_packed: room for a copy of A. */
+/* The product of a few rows, with so much of the depth at a time that lines of B do not drive each other out of
+   the second level before they are used; a_packed: room for a copy of A. */
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
 {
     enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
     const ptrdiff_t m = all->m, n = all->n, k = all->k, row_segments = all->row_count,
                     column_count = all->column_count, a_row = all->a_row, a_step = all->a_step,
-                    b_step = all->b_step, from_row = all->from_row, c_row = all->c_row, small = all->small;
+                    b_step = all->b_step, c_row = all->c_row, small = all->small,
+                    right_power = b_step & -b_step;
     const ptrdiff_t *const columns = all->columns;
     const T scale = all->scale;
     const T *const a = all->a;
     const T *const b = all->b;
-    const T beta = all->beta;
-    const T *const from = all->from;
     T *const c = all->c;
     T *const a_packed = all->scratch;
     CUT_READ;
     const NAME(depth) cut = {1, k, 1, 1};
     const NAME(lines) left = {m, segment_strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
     NAME(pack_all)(&left, 0, strips, all->rows, a, a_row, a_step, a_packed);
-    for (ptrdiff_t group = 0; group < groups * column_count; group++) {
-        const ptrdiff_t *const across = columns + group / groups * 3;
-        const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
-        const ptrdiff_t last = first + NAME(piece)(panels, groups, group % groups);
-        const ptrdiff_t j_0 = NAME(before)(wide, panels, first) * LANES;
-        const ptrdiff_t beyond = NAME(before)(wide, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
-        const ptrdiff_t onward = last < panels      ? across[0] + j_1
-                : group / groups + 1 < column_count ? across[3]
-                                                    : across[0] + j_0;
-        const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * strips;
-        const ptrdiff_t pace = (width + blocks - 1) / blocks;
-        NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
-        ptrdiff_t block = 0, j = j_0;
-        for (ptrdiff_t one = first; one < last; one++) {
-            const ptrdiff_t here = NAME(piece)(wide, panels, one);
-            const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
-            const T *const b_panel = b + across[0] + j;
-            for (ptrdiff_t strip = 0; strip < strips; strip++, block++) {
-                const ptrdiff_t *const down = all->rows + strip / segment_strips * 3;
-                const ptrdiff_t i = NAME(line)(&left, strip % segment_strips);
-                const ptrdiff_t height = NAME(width)(&left, strip % segment_strips);
-                const NAME(result) part =
-                        NAME(result_of)(from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j,
-                                from_row, c + down[1] + i * c_row + across[1] + j, c_row END(all->end));
-                const T *const a_strip = a_packed + strip * left.apart;
-                asked.next = (const char *)(b + onward + k * block / blocks * b_step + CONST(LINE) - 1);
-                NAME(read_block)(k, a_strip, height, here, filled, b_panel, b_step, scale, beta, &part,
-                        &asked);
+    for (ptrdiff_t at = 0, deep; at < k; at += deep) {
+        deep = k - at < read_depth ? k - at : read_depth;
+        const T beta = at == 0 ? all->beta : 1;
+        const T *const from = at == 0 ? all->from : c;
+        const ptrdiff_t from_row = at == 0 ? all->from_row : c_row, from_place = at == 0 ? 2 : 1;
+        for (ptrdiff_t group = 0; group < groups * column_count; group++) {
+            const ptrdiff_t *const across = columns + group / groups * 3;
+            const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
+            const ptrdiff_t last = first + NAME(piece)(panels, groups, group % groups);
+            const ptrdiff_t j_0 = NAME(before)(wide, panels, first) * LANES;
+            const ptrdiff_t beyond = NAME(before)(wide, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
+            const int goes_down = group + 1 == groups * column_count && at + deep < k;
+            const ptrdiff_t onward = goes_down          ? columns[0] + deep * b_step
+                    : last < panels                     ? across[0] + j_1
+                    : group / groups + 1 < column_count ? across[3]
+                                                        : across[0] + j_0;
+            const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * strips;
+            const ptrdiff_t pace = (width + blocks - 1) / blocks;
+            NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
+            ptrdiff_t block = 0, j = j_0;
+            for (ptrdiff_t one = first; one < last; one++) {
+                const ptrdiff_t here = NAME(piece)(wide, panels, one);
+                const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
+                const T *const b_panel = b + at * b_step + across[0] + j;
+                for (ptrdiff_t strip = 0; strip < strips; strip++, block++) {
+                    const ptrdiff_t *const down = all->rows + strip / segment_strips * 3;
+                    const ptrdiff_t i = NAME(line)(&left, strip % segment_strips);
+                    const ptrdiff_t height = NAME(width)(&left, strip % segment_strips);
+                    T *const to = c + down[1] + i * c_row + across[1] + j;
+                    const NAME(result) part = NAME(result_of)(from == NULL
+                                    ? NULL
+                                    : from + down[from_place] + i * from_row + across[from_place] + j,
+                            from_row, to, c_row END(all->end));
+                    const T *const a_strip = a_packed + strip * left.apart + at * height;
+                    asked.next = (const char *)(b + onward + (at + deep * block / blocks) * b_step
+                            + CONST(LINE) - 1);
+                    NAME(read_block)(deep, a_strip, height, here, filled, b_panel, b_step, scale, beta, &part,
+                            &asked);
+                }
+                j += filled;
             }
-            j += filled;
+            if (all->finish != NULL)
+                NAME(finish_rows)(m, segment_strips, 0, strips, group / groups, j_0, j_1, all->finish,
+                        all->around);
         }
-        if (all->finish != NULL)
-            NAME(finish_rows)(m, segment_strips, 0, strips, group / groups, j_0, j_1, all->finish,
-                    all->around);
     }
 }
 

@@ -124,7 +124,7 @@ def test_rows_that_share_sets_are_read_in_pieces_of_the_depth(kind: type[np.floa
         assert f"T(l, {most}), " in told, told
         assert "few rows beside the right operand where it is" in told, told
     rng = np.random.default_rng(seed)
-    # Whole pieces, one more step, one piece, half as many steps at a time, and rows that share hardly any set.
+    # Whole pieces, one more step, one piece, half as many steps, and rows that share hardly any set.
     pieces = (
         (16, 7, 2 * most),
         (13, 7, most + 1),

@@ -60,7 +60,7 @@ def test_any_order_of_tiles_in_tiles(scheme: str, shared: str, threads: int) -> 
     program = compiled(blurred(), text, threads=threads)
     schemes = program.explain().schemes
     assert [*schemes] == ["blurred"]
-    assert schemes["blurred"].startswith(text[:-1])  # dimensions that are not named may have tiles behind these
+    assert schemes["blurred"].startswith(text[:-1])  # then tiles of what it does not name
     assert compiled(blurred(), schemes["blurred"], threads=threads).source == program.source
     for shape in SIZES:
         photo = np.random.default_rng(1).random(shape)

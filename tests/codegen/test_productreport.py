@@ -132,4 +132,4 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     loaded: Any = pm.load(compiled.save(tmp_path))
     with pytest.raises(PolymatError, match="says nothing of other sizes"):
         loaded.explain(sizes={M: 3})
-    assert "blocks for the caches" in loaded.explain()
+    assert "a product of matrices A and B, register blocks of" in loaded.explain()

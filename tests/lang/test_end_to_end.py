@@ -231,3 +231,14 @@ def test_unnamed_results_compile(seed: int) -> None:
     a = pm.Matrix(pm.Double, "A", [N, N])
     (x,) = arrays_for([a], {"N": 5}, np.random.default_rng(seed))
     np.testing.assert_array_equal(pm.compile(a @ a.T + a)(x), x @ x.T + x)
+
+
+def test_a_single_number_is_an_array_wherever_it_comes_from() -> None:
+    """The interpreter's is no NumPy scalar either: it can be given to a call as out=."""
+    x = pm.Vector(pm.Double, "x", [N])
+    compiled = pm.compile([x.sum(), x.max().astype(pm.Half)], inputs=[x])
+    given = np.arange(4.0)
+    known = compiled.reference(given)
+    assert [type(each) for each in known] == [type(each) for each in compiled(given)] == [np.ndarray] * 2
+    compiled(2 * given, out=known)
+    assert [each.item() for each in known] == [12.0, 6.0]

@@ -180,9 +180,10 @@ def _cast(value: Values, source: ScalarType, target: ScalarType) -> Values:
 
 def _binary(op: str, dtype: ScalarType, left: Values, right: Values) -> Values:
     first, second = (side.astype(dtype.dtype, copy=False) for side in (left, right))
-    if op == "**" and dtype.kind == "i":
-        second = np.where(second < 0, 0, second)
     with np.errstate(all="ignore"):
+        if op == "**" and dtype.kind == "i":  # negative exponents: quotients towards zero, as in C
+            gone = (second < 0) & (first != 1) & (first != -1)
+            return np.asarray(np.where(gone, 0, first ** np.where(second < 0, second & 1, second)))
         return np.asarray(_BINARY[op](first, second)).astype(dtype.dtype, copy=False)
 
 

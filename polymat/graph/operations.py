@@ -101,8 +101,8 @@ def function_operations(node: Expr) -> float:
             if node.dtype.kind == "c" or node.operand.dtype.kind == "c":
                 return 2 * _one_by_one(node, ONE_AT_A_TIME)
             return _OWN.get(function) or _one_by_one(node, ONE_AT_A_TIME)
-        case Binary("**", _, Const(value)) if value in (-1, 0, 1, 2, 0.5):
-            return 10.0 if value in (-1, 0.5) else 1.0
+        case Binary("**", _, Const(value)) if value in (-1, 0, 1, 2, 3, 0.5):
+            return 10.0 if value in (-1, 0.5) else max(1.0, value.real - 1)
         case Binary("**"):
             return _OWN["pow"] if node.dtype.kind == "f" else _one_by_one(node, ONE_AT_A_TIME)
         case Binary("//" | "%") if node.dtype.kind == "f":

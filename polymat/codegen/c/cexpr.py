@@ -163,15 +163,26 @@ class ExpressionWriter:
         return f"{op}masked" if self.masked and is_extreme(expr) else _HELPER_OPS[op]
 
     def _power(self, expr: Binary, left: CExpr, right: CExpr) -> CExpr:
-        if isinstance(expr.right, Const) and expr.right.value == 2 and isinstance(left, Id):
-            return narrowed(CBinary("*", left, left), expr.dtype)
-        if expr.dtype.kind != "f":
-            return self._helper("pow", expr.dtype, left, right)
-        if isinstance(expr.right, Const) and expr.right.value == 0.5:  # as NumPy; gcc does so in vectors only
-            return CCall(f"__builtin_sqrt{_libm_suffix(expr.dtype)}", (left,))
-        if isinstance(expr.right, Const) and expr.right.value in (-1, 0, 1, 2):  # which compilers know
-            return CCall(f"__builtin_pow{_libm_suffix(expr.dtype)}", (left, right))
-        return self._helper("pow", expr.dtype, left, right)
+        dtype = expr.dtype
+        exponent = expr.right.value if isinstance(expr.right, Const) else None
+        if exponent == 2 and isinstance(left, Id):
+            return narrowed(CBinary("*", left, left), dtype)
+        if (dtype.kind != "f" and exponent == 2) or (dtype.kind in "fc" and exponent == 3):
+            return self._helper("square" if exponent == 2 else "cube", dtype, left)
+        if dtype.kind in "iu" and isinstance(expr.left, Const) and expr.left.value == 2:
+            return self._helper("shl", dtype, literal(1, dtype), right)
+        if dtype.kind != "f":
+            return self._helper("pow", dtype, left, right)
+        tail = _libm_suffix(dtype)
+        if exponent == 0.5:  # as NumPy; gcc does so in vectors only
+            return CCall(f"__builtin_sqrt{tail}", (left,))
+        if exponent in (-1, 0, 1, 2):  # which compilers know
+            return CCall(f"__builtin_pow{tail}", (left, right))
+        if exponent is not None and exponent.imag == 0 and exponent.real % 1 == 0:
+            if exponent.real % 2:
+                return self._helper("oddpow", dtype, left, right)
+            left = CCall(f"__builtin_fabs{tail}", (left,))
+        return self._helper("pow", dtype, left, right)
 
     def _helper(self, name: str, dtype: ScalarType, *arguments: CExpr) -> CExpr:
         helper = Helper(name, dtype.suffix)

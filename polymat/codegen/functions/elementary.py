@@ -89,7 +89,7 @@ _CALLED = {
     "erf": "exp",
 }
 # Of other functions their headers, the same with libm's, and what they use.
-_COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",)}
+_COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",), "oddpow": ("pow",)}
 
 
 # The same for all programs.

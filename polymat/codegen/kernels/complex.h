@@ -43,3 +43,14 @@ static inline T _Complex NAME(pow)(T _Complex a, T _Complex b)
     }
     return exponent < 0 ? NAME(div)(1, result) : result;
 }
+
+/* Powers that NumPy multiplies out. */
+static inline __attribute__((always_inline)) T _Complex NAME(square)(T _Complex a)
+{
+    return a * a;
+}
+
+static inline __attribute__((always_inline)) T _Complex NAME(cube)(T _Complex a)
+{
+    return a * (a * a);
+}

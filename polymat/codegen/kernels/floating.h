@@ -35,6 +35,12 @@ static inline __attribute__((always_inline)) T NAME(mod)(T a, T b)
     return (b < 0) != (r < 0) ? r + b : r;
 }
 
+/* To within two roundings, by numbers of either sign. */
+static inline __attribute__((always_inline)) T NAME(cube)(T a)
+{
+    return a * a * a;
+}
+
 static inline __attribute__((always_inline)) T NAME(ipow)(T base, int64_t exponent)
 {
     T result = 1;

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include "inorder.h"
 
-/* Floor division and its remainder: 0 for a division by zero, and the least value divided by -1 wraps. */
+/* Floor division and its remainder: 0 for a division by zero, and the least value divided by -1 wraps.  Nothing
+   branches on signs. */
 static inline __attribute__((always_inline)) T NAME(floordiv)(T a, T b)
 {
     if (b == 0)
@@ -25,8 +26,8 @@ static inline __attribute__((always_inline)) T NAME(mod)(T a, T b)
 {
     if (b == 0 || b == -1)
         return 0;
-    const T r = (T)(a % b);
-    return (T)(((r != 0) & ((r ^ b) < 0)) ? r + b : r);
+    const T r = (T)(a % b), wrong = (T)((r != 0) & ((r ^ b) < 0));
+    return (T)(r + (b & -wrong));
 }
 
 /* Shifts: by a negative number of bits, or by more than there are, all bits leave. */
@@ -52,6 +53,11 @@ static inline __attribute__((always_inline)) T NAME(pow)(T base, T exponent)
         power *= power;
     }
     return (T)result;
+}
+
+static inline __attribute__((always_inline)) T NAME(square)(T a)
+{
+    return (T)((W)a * (W)a);
 }
 
 static inline __attribute__((always_inline)) T NAME(min)(T a, T b)

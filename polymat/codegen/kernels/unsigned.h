@@ -40,6 +40,11 @@ static inline __attribute__((always_inline)) T NAME(pow)(T base, T exponent)
     return (T)result;
 }
 
+static inline __attribute__((always_inline)) T NAME(square)(T a)
+{
+    return (T)((W)a * (W)a);
+}
+
 static inline __attribute__((always_inline)) T NAME(min)(T a, T b)
 {
     return a < b ? a : b;

@@ -32,7 +32,7 @@ def divided(dtype: str, *flags: str) -> pm.Compiled:
 def operands(dtype: str, rng: np.random.Generator) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """All pairs of corners, numbers of any bits, near each other, and multiples with their neighbours."""
     info = np.finfo(dtype)
-    corners = [
+    corners: list[Any] = [
         0.0,
         1.0,
         0.1,

@@ -151,6 +151,25 @@ def is_cheap_choice(select: SelectExpr) -> bool:
     return len(nodes) <= CHEAP_NODES and all(_is_cheap(node) for node in nodes)
 
 
+@remembered
+def is_choice_of_parts(select: SelectExpr) -> bool:
+    """Whether a Select on data chooses among complex numbers that take no function, nor a division."""
+    if select.dtype.kind != "c" or _is_on_indices(select):
+        return False
+    return all(map(_is_made_of_parts, (*walk(select.then), *walk(select.otherwise))))
+
+
+def _is_made_of_parts(node: Expr) -> bool:
+    """Whether a node is a few operations of real numbers."""
+    match node:
+        case Binary(op):
+            return op in _CHEAP_OPS
+        case Call(function):
+            return function in ("conj", "real", "imag")
+        case _:
+            return not isinstance(node, SelectExpr) or not _is_on_indices(node)
+
+
 def _is_cheap(node: Expr) -> bool:
     """Whether a node costs a few cycles, wherever it is computed."""
     match node:

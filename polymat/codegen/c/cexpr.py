@@ -28,7 +28,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
-from polymat.lang.sharing import is_cheap_choice, is_extreme, is_on_indices
+from polymat.lang.sharing import is_cheap_choice, is_choice_of_parts, is_extreme, is_on_indices
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import (
@@ -116,7 +116,8 @@ class ExpressionWriter:
                 exact = usual(then.dtype, otherwise.dtype) != expr.dtype
                 first = self.convert(parts[-2], then, expr.dtype, force=exact)
                 second = self.convert(parts[-1], otherwise, expr.dtype, force=exact)
-                if self.alone and expr.dtype.kind in "iuf" and is_cheap_choice(expr):
+                at_once = is_cheap_choice if expr.dtype.kind in "iuf" else is_choice_of_parts
+                if self.alone == (expr.dtype.kind != "c") and at_once(expr):
                     return self._helper("choose", expr.dtype, chosen, first, second)
                 return Ternary(chosen, first, second)
             case _:

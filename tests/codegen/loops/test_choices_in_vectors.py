@@ -79,6 +79,26 @@ def test_what_conditions_read_is_read_in_vectors() -> None:
         np.testing.assert_array_equal(compiled(a=x, b=y, d=z), wanted)
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize("dtype", [pm.ComplexFloat, pm.Complex])
+def test_complex_numbers_are_chosen_in_vectors(dtype: Any) -> None:
+    """By their parts, where no branch calls a function."""
+    a, b, d = Image(dtype, "a", [N]), Image(dtype, "b", [N]), Image(Double, "d", [N])
+    rng = np.random.default_rng(4)
+    for make in (
+        lambda where, exp, x, y, z: where(z > 0, x, 0),
+        lambda where, exp, x, y, z: where(z > 0, x * y, where(z < -1, y + 1, np.conj(x))),
+        lambda where, exp, x, y, z: where(z > 0, exp(x), y),
+    ):
+        compiled = pm.compile(make(pm.where, pm.Exp, a, b, d), inputs=[a, b, d], options=Options(threads=1))
+        assert bool(in_vectors(compiled)) == ("cexp" not in str(compiled.source))
+        for size in LENGTHS:
+            x, y = ((rng.random(size) - 1j * rng.random(size)).astype(dtype.dtype) for _ in range(2))
+            z = awkward(rng, size, Double.dtype)
+            wanted = make(np.where, np.exp, x, y, z)
+            np.testing.assert_allclose(compiled(x, y, z), wanted, rtol=1e-5 if dtype.size == 8 else 1e-14)
+
+
 def test_conditions_on_indices_are_asked_one_after_the_other() -> None:
     i = pm.Variable(Int, "i")
     a, _, _ = arrays(Double)

@@ -118,9 +118,11 @@ def loop_over(need: Helper | HelperReduction) -> str:
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
     if need is helper:
-        unary = ("abs", "hidden", "i0", "sign")
+        unary = ("abs", "cube", "hidden", "i0", "sign", "square")
         arguments = "a[i]" if helper.operation in unary else "a[i], b[i]"
-        arguments = f"a[i] < b[i], {arguments}" if helper.operation == "choose" else arguments
+        arguments = (
+            f"__real__ a[i] < __real__ b[i], {arguments}" if helper.operation == "choose" else arguments
+        )
         return f"{head}{loop}        out[i] = {helper.function}({arguments});\n}}\n"
     return (
         f"{head}    {ctype} r = {'' if helper.operation == 'min' else '-'}INFINITY;\n"

@@ -9,20 +9,17 @@
 
 #include <math.h>
 
-/* Smith's division, as NumPy computes it; a division by zero gives infinities, or NaN. */
-static inline T _Complex NAME(div)(T _Complex a, T _Complex b)
+/* Smith's division, as NumPy computes it, by the larger part of the divisor; a division by zero gives infinities, or
+   NaN.  All are choices between two numbers, for loops on vectors. */
+static inline __attribute__((always_inline)) T _Complex NAME(div)(T _Complex a, T _Complex b)
 {
-    const T c = __real__ b, d = __imag__ b;
-    if (c == 0 && d == 0)
-        return __builtin_complex(__real__ a / MATH(fabs)(c), __imag__ a / MATH(fabs)(c));
-    if (MATH(fabs)(c) >= MATH(fabs)(d)) {
-        const T ratio = d / c, scale = 1 / (c + d * ratio);
-        return __builtin_complex((__real__ a + __imag__ a * ratio) * scale,
-                (__imag__ a - __real__ a * ratio) * scale);
-    }
-    const T ratio = c / d, scale = 1 / (c * ratio + d);
-    return __builtin_complex((__real__ a * ratio + __imag__ a) * scale,
-            (__imag__ a * ratio - __real__ a) * scale);
+    const T x = __real__ a, y = __imag__ a, c = __real__ b, d = __imag__ b;
+    const int wide = MATH(fabs)(c) >= MATH(fabs)(d), none = (c == 0) & (d == 0);
+    const T large = wide ? c : d, small = wide ? d : c, ratio = small / large;
+    const T scale = 1 / (none ? MATH(fabs)(c) : large + small * ratio);
+    const T real = (wide ? x : y) + (wide ? y : x) * ratio;
+    const T imaginary = (wide ? y : -x) + (wide ? -x : y) * ratio;
+    return __builtin_complex((none ? x : real) * scale, (none ? y : imaginary) * scale);
 }
 
 /* NumPy's power: small integer exponents by multiplication, 0 to the power 0 is 1. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,12 @@ def test_complex_numbers_are_chosen_in_vectors(dtype: Any) -> None:
     """By their parts, where no branch calls a function."""
     a, b, d = Image(dtype, "a", [N]), Image(dtype, "b", [N]), Image(Double, "d", [N])
     rng = np.random.default_rng(4)
-    for make in (
+    makers: tuple[Callable[..., Any], ...] = (
         lambda where, exp, x, y, z: where(z > 0, x, 0),
         lambda where, exp, x, y, z: where(z > 0, x * y, where(z < -1, y + 1, np.conj(x))),
         lambda where, exp, x, y, z: where(z > 0, exp(x), y),
-    ):
+    )
+    for make in makers:
         compiled = pm.compile(make(pm.where, pm.Exp, a, b, d), inputs=[a, b, d], options=Options(threads=1))
         assert bool(in_vectors(compiled)) == ("cexp" not in str(compiled.source))
         for size in LENGTHS:
@@ -97,6 +99,19 @@ def test_complex_numbers_are_chosen_in_vectors(dtype: Any) -> None:
             z = awkward(rng, size, Double.dtype)
             wanted = make(np.where, np.exp, x, y, z)
             np.testing.assert_allclose(compiled(x, y, z), wanted, rtol=1e-5 if dtype.size == 8 else 1e-14)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.parametrize("dtype", [pm.ComplexFloat, pm.Complex])
+def test_complex_numbers_are_divided_in_vectors(dtype: Any) -> None:
+    a, b = Image(dtype, "a", [N]), Image(dtype, "b", [N])
+    compiled = pm.compile(a / b, options=Options(threads=1))
+    assert any("_pm_div_c" in line for line in in_vectors(compiled))
+    parts = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -3.0)
+    each = np.array([complex(one, other) for one in parts for other in parts], dtype.dtype)
+    x, y = (grid.ravel() for grid in np.meshgrid(each, each))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(compiled(x, y), x / y, rtol=1e-6 if dtype.size == 8 else 1e-14)
 
 
 def test_conditions_on_indices_are_asked_one_after_the_other() -> None:

@@ -116,7 +116,11 @@ def functions_text(needs: frozenset[Need]) -> list[str]:
     called = {Helper(_CALLED[name], kind.suffix) for kind, name in _named(_CALLED, asked)}
     own = _named(_MAKERS, asked | called)
     texts = [libm if Piece.LIBM in needs else f"{_own(own)}#else\n{libm}#endif\n"]
-    return ["\n".join([*texts, *(kind.text(name) for kind, name in composed)])]
+    return ["\n".join([*texts, *(_composed(kind, name) for kind, name in composed)])]
+
+
+def _composed(kind: Kind, name: str) -> str:
+    return kind.text(name, texts={"POWER": f"_pm_pow_{kind.suffix}"})
 
 
 def _named(names: Iterable[str], needs: Set[Need]) -> list[tuple[Kind, str]]:

@@ -47,6 +47,7 @@ from polymat.codegen.loops.statements import (
 from polymat.codegen.loops.stays import unless_in_place
 from polymat.codegen.loops.trailingloops import TrailingLoops
 from polymat.codegen.loops.turningloops import in_turns
+from polymat.codegen.loops.wholerows import as_one_loop
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
 from polymat.graph.aligned import Member
@@ -219,10 +220,10 @@ class StageWriter(NestWriter):
             return body if outer is None else with_prefetch(self.bodies, stage, body, outer, plan)
 
         if plan.kind == "map":
-            body = PieceLoops(loops, self.size, self.needs, ahead).body()
+            body = as_one_loop(PieceLoops(loops, self.size, self.needs, ahead).body())
             body = unless_in_place(body, self._at_one_place(stage))
         else:
-            body = self._within_segments(stage, loops, make) or ahead(loops.body())
+            body = self._within_segments(stage, loops, make) or as_one_loop(ahead(loops.body()))
         if plan.vector is not None and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":

@@ -87,7 +87,7 @@ def test_rows_of_a_matrix(length: int) -> None:
     A = pm.Matrix(Double, "A", [N, length])
     output = total("s", [], [(j, upto(N)), (k, upto(length))], Abs(A(j, k)) + 0.5)
     compiled: Any = pm.compile(output, name="sum", options=Options(blas="never", threads=2))
-    assert (f"{ROW}[" in compiled.source) == (length >= LEAST * ROW_BYTES // Double.size)
+    assert f"{ROW}[" in compiled.source  # rows that follow each other are one
     for rows in (0, 1, 5, 64):
         a = values([rows, length], Double.dtype, rows)
         bound = float(np.sum(np.abs(a) + 0.5))

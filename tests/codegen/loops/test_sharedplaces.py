@@ -81,7 +81,11 @@ def test_where_places_are_shared(compiled: Any, machine: Machine) -> None:
     """With vectors of 512 bits two rows run at a time, with three of a grid, and what is left by itself."""
     bodies = {
         name: "\n".join(
-            re.findall(rf"^static void _pm_nest_{name}(?:_part\d+)?\(.*?^}}", compiled.source, re.M | re.S)
+            re.findall(
+                rf"^static [^\n]*void _pm_nest_{name}(?:_of_any)?(?:_part\d+)?\([^;]*\n{{.*?^}}",
+                compiled.source,
+                re.M | re.S,
+            )
         )
         for name in READS
     }

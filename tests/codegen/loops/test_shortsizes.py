@@ -92,14 +92,14 @@ def versions(result: Any, **compiling: Any) -> set[int]:
 
 
 def test_what_is_expected_of_a_size_says_which_versions_there_are() -> None:
-    def doubled() -> Any:
-        return 2.0 * Matrix(Double, "A", [N, M])
+    def centred() -> Any:
+        return Matrix(Double, "A", [N, M]) - Vector(Double, "x", [M])
 
-    assert versions(doubled()) == {*FEW_POINTS}
-    assert versions(doubled(), estimates={M: 7}) == {7}
-    assert versions(doubled(), estimates={M: WRITTEN_OUT + 1}) == set()
-    assert versions(doubled(), sizes={M: 3}) == set()
-    assert versions(doubled(), options=pm.Options(unroll=False)) == set()
+    assert versions(centred()) == {*FEW_POINTS}
+    assert versions(centred(), estimates={M: 7}) == {7}
+    assert versions(centred(), estimates={M: WRITTEN_OUT + 1}) == set()
+    assert versions(centred(), sizes={M: 3}) == set()
+    assert versions(centred(), options=pm.Options(unroll=False)) == set()
     assert versions(2.0 * Vector(Double, "x", [M])) == set()
 
 

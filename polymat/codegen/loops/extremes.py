@@ -113,9 +113,12 @@ class _Extremes:
         return _Extremes(types, kinds.pop(), loop.variable, tuple(found), vectors.same)
 
     def block(self, loop: For, span: tuple[CExpr, CExpr]) -> Stmt:
-        """Whole vectors, those that are left, and the lanes; the loop as it was for less than one vector."""
+        """Whole vectors, those that are left, and the lanes; less than one vector element by element.
+
+        Of a loop whose lanes are combined by a function gcc writes the lanes to memory and combines them all.
+        """
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
-        return where_long(loop, span, self.types.lanes_text, (*same, *self._vectors()))
+        return where_long(replace(loop, pragmas=()), span, self.types.lanes_text, (*same, *self._vectors()))
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)

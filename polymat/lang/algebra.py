@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from polymat.errors import LangError, NameClashError, ShapeError, caller_location
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
+from polymat.lang.expr import Expr, Load, Parameter, Variable, as_computed, as_expr
 from polymat.lang.function import CaseEntry, Function, Source
 from polymat.lang.interval import Interval, size_parameters
 from polymat.lang.names import check_name
@@ -149,14 +149,15 @@ def merged_sizes(*operands: Source | Expr) -> tuple[Parameter, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
-def read(source: Source, index: Affine, sizes: Sequence[Parameter], before: Sequence[Variable] = ()) -> Load:
+def read(source: Source, index: Affine, sizes: Sequence[Parameter], before: Sequence[Variable] = ()) -> Expr:
     """The value of a source at an affine form, which may use some of `sizes`, along its last dimension.
 
     before: the indices along the others.
     """
     used = set(index.names())
     indices = (*(Affine.name(each.name) for each in before), index)
-    return Load(source, indices, source.dtype, caller_location(), tuple(p for p in sizes if p.name in used))
+    known = tuple(p for p in sizes if p.name in used)
+    return as_computed(Load(source, indices, source.dtype, caller_location(), known))
 
 
 StageType = Callable[[tuple[list[Variable], list[Interval]], ScalarType], R]

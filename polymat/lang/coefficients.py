@@ -18,7 +18,7 @@ from polymat.lang.firfilters import MAX_WRITTEN_TAPS
 from polymat.lang.function import Source
 from polymat.lang.operators import shown
 from polymat.lang.table import Lookup, Table
-from polymat.lang.types import Double, ScalarType, promote, real_part, type_of_dtype
+from polymat.lang.types import Double, ScalarType, computed_with, promote, real_part, type_of_dtype
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -74,13 +74,13 @@ def numbers(values: Any, name: str) -> Array | Source:
 def kind_of(values: Any, signal: Source) -> ScalarType:
     """The type of coefficients: of arrays their own, of Python's numbers that of the signal."""
     if isinstance(values, Source):
-        return values.dtype
+        return computed_with(values.dtype)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         try:
-            return type_of_dtype(values.dtype)
+            return computed_with(type_of_dtype(values.dtype))
         except DtypeError as error:
             raise error.at(caller_location()) from None
-    return real_part(signal.dtype) if signal.dtype.kind in "fc" else Double
+    return computed_with(real_part(signal.dtype)) if signal.dtype.kind in "fc" else Double
 
 
 def coefficients_of(above: Array | Source, below: Array | Source, kind: ScalarType) -> Coefficients:

@@ -29,7 +29,7 @@ from polymat.lang.matrix import MatrixReduction, MatrixResult
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.table import Lookup, Table
-from polymat.lang.types import type_of_dtype
+from polymat.lang.types import computed_with, type_of_dtype
 
 
 def convolve2d(image: Source, taps: Any, mode: Mode = "full") -> MatrixReduction:
@@ -106,7 +106,7 @@ def _numbers(function: str, taps: Any, image: Source) -> Source:
             at=caller_location(),
         )
     if not isinstance(taps, np.ndarray) and array.dtype.kind != "c":
-        array = array.astype(image.dtype.dtype if image.dtype.kind in "fc" else "float64")
+        array = array.astype(computed_with(image.dtype).dtype if image.dtype.kind in "fc" else "float64")
     table = Table.of(array.astype(type_of_dtype(array.dtype).dtype).ravel())
     rows, columns = array.shape
     shape = (Affine((), rows), Affine((), columns))

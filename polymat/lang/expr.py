@@ -173,6 +173,12 @@ class CastExpr(Expr):
     dtype: ScalarType
 
 
+def as_computed(value: Expr) -> Expr:
+    """A value to compute with: one of sixteen bits in single precision."""
+    computed = computed_with(value.dtype)
+    return value if computed == value.dtype else CastExpr(value, computed)
+
+
 def as_stored(value: Expr, dtype: ScalarType) -> Expr:
     """A value rounded to sixteen bits, from single precision."""
     single = value if value.dtype == Float else CastExpr(value, Float)

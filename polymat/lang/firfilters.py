@@ -32,7 +32,7 @@ from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.table import Lookup, Table
-from polymat.lang.types import Double, Float, ScalarType, type_of_dtype
+from polymat.lang.types import Double, Float, ScalarType, computed_with, type_of_dtype
 
 FEW_TAPS = 8  # of real numbers, which are written out; sums of more run on register blocks
 MAX_WRITTEN_TAPS = 64  # of other types
@@ -95,7 +95,7 @@ def constant(make: Makers[Any], values: Any, what: str, default: ScalarType = Do
             f"{what}: the values are a sequence of numbers, got {shown(values)}", at=caller_location()
         )
     if not isinstance(values, np.ndarray) and array.dtype.kind != "c":
-        array = array.astype(default.dtype if default.kind in "fc" else "float64")
+        array = array.astype(computed_with(default).dtype if default.kind in "fc" else "float64")
     try:
         table = Table.of(array.astype(type_of_dtype(array.dtype).dtype))
     except DtypeError as error:

@@ -26,6 +26,7 @@ from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalReduction, SignalResult
 from polymat.lang.spectra import irfft, rfft
+from polymat.lang.types import computed_with
 
 LEAST_WEIGHT = 1e-10  # of squares of windows that a sample is divided by
 
@@ -48,7 +49,8 @@ def frames(x: SignalAlgebra, length: SupportsIndex, hop: SupportsIndex, window: 
 
     operands = (signal,) if weights is None else (signal, weights)
     shape = (number, Affine((), count))
-    return pointwise(SignalResult, operands, shape, value, f"frames({signal.label}, {count}, {step})")
+    text = f"frames({signal.label}, {count}, {step})"
+    return pointwise(SignalResult, operands, shape, value, text, signal.dtype if weights is None else None)
 
 
 def overlap_add(parts: Any, hop: SupportsIndex) -> SignalReduction:
@@ -64,7 +66,7 @@ def overlap_add(parts: Any, hop: SupportsIndex) -> SignalReduction:
     i, m, n = fresh_variables(3, names_in((parts,)))
     outer = span((number - 1).scale(step) + length, parts.sizes)
     inner = [span(extent, parts.sizes) for extent in parts.shape]
-    stage = SignalReduction(([i], [outer]), ([m, n], inner), parts.dtype)
+    stage = SignalReduction(([i], [outer]), ([m, n], inner), computed_with(parts.dtype))
     stage.defn = [Reduce(stage(step * m + n), parts(m, n), Op.Sum)]
     stage.text = f"overlap_add({parts.label}, {step})"
     return stage

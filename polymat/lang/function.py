@@ -23,12 +23,12 @@ from polymat.lang.computed import index_form
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import as_condition, truth
 from polymat.lang.declaredranges import declared_ranges
-from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, as_expr, as_stored, fits
+from polymat.lang.expr import Const, Expr, Load, Parameter, as_computed, as_expr, as_stored, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Domain, bounds_of, check_domain, size_parameters
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
-from polymat.lang.types import STORED, Float, ScalarType, can_store, check_type, lossy
+from polymat.lang.types import STORED, ScalarType, can_store, check_type, lossy
 from polymat.lang.valueranges import Ranges
 
 MAX_RANK = 32
@@ -96,8 +96,7 @@ class Source(WholeMethods):
             has, got = counted(self.rank, "dimension"), counted(len(indices), "index", "indices")
             raise ShapeError(f"{self.label} has {has}, got {got}", at=at)
         forms = tuple(index_form(index, place, at) for place, index in enumerate(indices))
-        element = Load(self, forms, self.dtype, at, size_parameters(*indices))
-        return CastExpr(element, Float) if self.dtype in STORED else element
+        return as_computed(Load(self, forms, self.dtype, at, size_parameters(*indices)))
 
 
 class Input(Source):
@@ -286,7 +285,7 @@ class Function(Source):
             if not fits(expr, self.dtype):
                 raise DtypeError(f"the integer {expr.value} does not fit {self.label}, a {self.dtype}", at=at)
             return Const(expr.value, self.dtype)
-        return as_stored(expr, self.dtype) if self.dtype in STORED else expr
+        return as_stored(expr, self.dtype) if self.dtype in STORED else as_computed(expr)
 
     @property
     def shape(self) -> tuple[Affine, ...]:

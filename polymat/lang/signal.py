@@ -263,4 +263,4 @@ def strided(source: Source, stride: SliceStride, text: str) -> SignalResult:
         return read(source, Affine.name(i.name).scale(stride.step) + stride.start, sizes, before)
 
     shape = (*source.shape[:-1], stride.length)
-    return pointwise(SignalResult, (source, *stride.parameters), shape, value, text)
+    return pointwise(SignalResult, (source, *stride.parameters), shape, value, text, source.dtype)

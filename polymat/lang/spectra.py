@@ -32,7 +32,7 @@ from polymat.lang.operators import is_number, shown
 from polymat.lang.recursivefilters import direct_form, sections
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, samples_of, strided
 from polymat.lang.slicing import SliceStride
-from polymat.lang.types import Double, real_part
+from polymat.lang.types import Double, computed_with, real_part
 from polymat.lang.windows import firwin
 
 
@@ -114,7 +114,7 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
         return signal[:]
     largest = max(up, down)
     taps = up * firwin(20 * largest + 1, 1.0 / largest, window=("kaiser", 5.0))
-    part = real_part(signal.dtype)
+    part = computed_with(real_part(signal.dtype))
     whole = signal.up(up).fir(taps.astype((part if part.kind == "f" else Double).dtype), mode="full")
     length = (signal.shape[-1].scale(up) + (down - 1)).floordiv(down)
     text = f"resample_poly({signal.label}, {up}, {down})"
@@ -179,7 +179,7 @@ def correlate(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
         tap = read(taps, count - 1 - Affine.name(k.name), taps.sizes)
         return Conj(tap) if taps.dtype.kind == "c" else tap
 
-    turned = pointwise(SignalResult, (taps,), (count,), value, f"{taps.label}[::-1]")
+    turned = pointwise(SignalResult, (taps,), (count,), value, f"{taps.label}[::-1]", taps.dtype)
     return signal.fir(turned, mode=mode)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
+from polymat.lang.imaginary import imaginary_part
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import Double, Float, Int, real_part
 from polymat.memo import remembered
@@ -97,6 +98,8 @@ def function_operations(node: Expr) -> float:
             return _OWN["hypot"]
         case Call(function) if function in _SIMPLE:
             return _SIMPLE[function]
+        case Call("exp") if node.dtype.kind == "c" and imaginary_part(node.operand) is not None:
+            return _OWN["cos"] + _OWN["sin"]
         case Call(function):
             if node.dtype.kind == "c" or node.operand.dtype.kind == "c":
                 return 2 * _one_by_one(node, ONE_AT_A_TIME)

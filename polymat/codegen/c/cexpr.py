@@ -8,7 +8,7 @@ from polymat.codegen.c.affineforms import affine_expr
 from polymat.codegen.c.bounds import SIDED, bounded, unseen
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
-from polymat.codegen.c.integers import power_of_two, unlike
+from polymat.codegen.c.integers import is_divided_in_lanes, power_of_two, unlike
 from polymat.codegen.c.literals import conversion, literal
 from polymat.codegen.c.needs import Helper, Need, Piece
 from polymat.errors import unreachable
@@ -28,6 +28,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
+from polymat.lang.imaginary import imaginary_part
 from polymat.lang.sharing import is_cheap_choice, is_choice_of_parts, is_extreme, is_on_indices
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
@@ -43,6 +44,7 @@ from polymat.lang.types import (
     ScalarType,
     UInt64,
     promote,
+    real_part,
 )
 from polymat.lang.valueranges import is_always
 
@@ -192,6 +194,10 @@ class ExpressionWriter:
 
     def _call(self, function: str, expr: Call, operand: CExpr) -> CExpr:
         kind = expr.operand.dtype.kind
+        if function == "exp" and kind == "c" and (turn := imaginary_part(expr.operand)) is not None:
+            return self._helper(
+                "cis", real_part(expr.dtype), self.value(turn, real_part(expr.dtype), exact=True)
+            )
         if function == "abs" and kind in "iu":
             return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
         if function in ("floor", "ceil", "round") and kind in "iu":
@@ -258,11 +264,6 @@ class ExpressionWriter:
         """An affine form as an integer expression, with the values that it is computed from."""
         values = {atom: self.value(atom.value) for atom in computed_in([form])}
         return affine_expr(form, self.index, self.needs, values)
-
-
-def is_divided_in_lanes(expr: Binary) -> bool:
-    """Whether integers are divided in vectors: by constants compilers multiply and shift."""
-    return expr.dtype.kind in "iu" and expr.dtype.size <= Int.size and not isinstance(expr.right, Const)
 
 
 def usual(left: ScalarType, right: ScalarType) -> ScalarType:

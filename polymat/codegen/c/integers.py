@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from polymat.codegen.c.ctree import Cast, CBinary, CExpr, CUnary, Literal
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Const, Expr
-from polymat.lang.types import Long, UInt64
+from polymat.lang.expr import Binary, Const, Expr
+from polymat.lang.types import Int, Long, UInt64
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
@@ -29,3 +29,8 @@ def unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
     if op in ("<", "<=", "!="):
         return CBinary("||", negative, as_unsigned)
     return CBinary("&&", CUnary("!", negative), as_unsigned)
+
+
+def is_divided_in_lanes(expr: Binary) -> bool:
+    """Whether integers are divided in vectors: by constants compilers multiply and shift."""
+    return expr.dtype.kind in "iu" and expr.dtype.size <= Int.size and not isinstance(expr.right, Const)

@@ -89,7 +89,7 @@ _CALLED = {
     "erf": "exp",
 }
 # Of other functions their headers, the same with libm's, and what they use.
-_COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",), "oddpow": ("pow",)}
+_COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",), "oddpow": ("pow",), "cis": ("cos", "sin")}
 
 
 # The same for all programs.
@@ -120,7 +120,8 @@ def functions_text(needs: frozenset[Need]) -> list[str]:
 
 
 def _composed(kind: Kind, name: str) -> str:
-    return kind.text(name, texts={"POWER": f"_pm_pow_{kind.suffix}"})
+    called = {"POWER": "pow", "COSINE": "cos", "SINE": "sin"}
+    return kind.text(name, texts={macro: f"_pm_{each}_{kind.suffix}" for macro, each in called.items()})
 
 
 def _named(names: Iterable[str], needs: Set[Need]) -> list[tuple[Kind, str]]:

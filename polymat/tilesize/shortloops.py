@@ -24,7 +24,7 @@ from polymat.plan.loops import LoopPlan
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):
 # 0.35 to 0.55 ns, in a 3 x 3 convolution of one channel and in products with one column.
 START = 1.8
-FEW_POINTS = (1, 2, 3, 4)  # of a size that nobody gave: columns, points of the plane, of space, quaternions
+FEW_POINTS = (2, 3)  # of a size that nobody gave: points of the plane and of space, colours
 WRITTEN_OUT = (
     16  # turns of a loop that gcc writes out, where it knows their number (max-completely-peel-times)
 )

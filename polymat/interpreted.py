@@ -32,6 +32,7 @@ class Interpreted:
             lows = [int(low.evaluate(params)) for low, _ in pipeline.stage(output).box]
             # Arrays begin at lows below 0, which only an output without points has.
             firsts = [max(low if pipeline.trim else -low, 0) for low in lows]
-            slices = (slice(first, None) for first in firsts)
-            found.append(values[output][(*slices, ...)])  # with ... a single number is an array, too
+            # With ... a single number is an array, too.
+            index: tuple[Any, ...] = (*(slice(first, None) for first in firsts), ...)
+            found.append(values[output][index])
         return found

@@ -41,16 +41,16 @@ def direct_form(make: Makers[Any], b: Any, a: Any, signal: Source, zi: Any, axis
     above, below = numbers(b, "b"), numbers(a, "a")
     if isinstance(below, np.ndarray) and below[0] == 0:
         raise LangError("lfilter: a[0] is 0", at=caller_location())
-    last = time == signal.rank - 1
+    last, kind = time == signal.rank - 1, promote(kind_of(b, signal), kind_of(a, signal))
     if isinstance(above, np.ndarray) and isinstance(below, np.ndarray) and zi is None and last:
         forward = above / below[0]
-        listed = forward if isinstance(b, np.ndarray) or isinstance(a, np.ndarray) else forward.tolist()
+        given = isinstance(b, np.ndarray) or isinstance(a, np.ndarray)
+        listed = forward.astype(kind.dtype) if given else forward.tolist()
         if not below[1:].any() or max(len(above), len(below)) > MOST_DIRECT + 1:
             filtered = signal.fir(listed, mode="causal")  # type: ignore[attr-defined]
             rest = coefficients_of(np.ones(1), below / below[0], kind_of(a, signal))
             return filtered if not below[1:].any() else _stage(make, filtered, time, rest, None)
-    kinds = [kind_of(each, signal) for each in (b, a)]
-    found = coefficients_of(above, below, reduce(promote, kinds))
+    found = coefficients_of(above, below, kind)
     if found.order > MOST_DIRECT:
         raise LangError(
             f"lfilter: order {found.order}, and above {MOST_DIRECT} there is no zi, axis=0 or Vector b or a",

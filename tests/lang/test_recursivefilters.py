@@ -165,3 +165,18 @@ def test_sections_of_complex_samples() -> None:
     for length in (*LENGTHS, 9001):
         samples = noise(length) + 1j * noise(length, 1)[:, 0]
         assert_close(filtered(samples), signal.sosfilt(section, samples), roundings=4000, magnitude=4.0)
+
+
+@pytest.mark.parametrize(("ahead", "behind"), [(3, 1), (3, 2), (40, 1), (40, 2), (3, 40)])
+def test_coefficients_in_arrays_keep_their_type_however_many_they_are(ahead: int, behind: int) -> None:
+    """As SciPy's do; NumPy's integers take the signal's type, as Python's numbers."""
+    x = pm.Signal(pm.Float, "x", 50)
+    for kind, wanted in (
+        ("float32", pm.Float),
+        ("float16", pm.Float),
+        ("float64", pm.Double),
+        ("int64", pm.Float),
+    ):
+        b, a = np.ones(ahead, kind), np.ones(behind, kind)
+        assert pm.lfilter(b, a, x).dtype == wanted, kind
+        assert pm.lfilter(b, a.tolist(), x).dtype == wanted, kind

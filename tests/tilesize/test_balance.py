@@ -69,7 +69,7 @@ def test_chains_of_planes_are_tiled_along_rows() -> None:
     across.defn = [sum(image(C, I, J + b) * (0.1 * b + 0.2) for b in range(5))]
     down.defn = [sum(across(C, I + a, J) * (0.1 * a + 0.2) for a in range(5))]
     compiled = pm.compile(down, name="chain", estimates={H: 1000, W: 1000}, options=Options(threads=2))
-    assert compiled.explain().groups[0].parallel == "i"
+    assert compiled.explain().groups[0].parallel in ("i", "c, i")  # not along planes alone
 
 
 def test_busy_threads() -> None:

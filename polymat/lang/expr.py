@@ -175,14 +175,12 @@ class CastExpr(Expr):
 
 def as_computed(value: Expr) -> Expr:
     """A value to compute with: one of sixteen bits in single precision."""
-    computed = computed_with(value.dtype)
-    return value if computed == value.dtype else CastExpr(value, computed)
+    return CastExpr(value, Float) if value.dtype in STORED else value
 
 
 def as_stored(value: Expr, dtype: ScalarType) -> Expr:
     """A value rounded to sixteen bits, from single precision."""
-    single = value if value.dtype == Float else CastExpr(value, Float)
-    return CastExpr(single, dtype)
+    return CastExpr(value if value.dtype == Float else CastExpr(value, Float), dtype)
 
 
 _ARRAY_HINT = "declare an input for the array: Vector, Matrix or Image"

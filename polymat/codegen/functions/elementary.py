@@ -19,11 +19,11 @@ from polymat.codegen.functions.angles import BY_ANGLE, angle
 from polymat.codegen.functions.circular import CIRCULAR, circular
 from polymat.codegen.functions.errorfunctions import error_function
 from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
+from polymat.codegen.functions.floatremainders import REMAINDERS, beyond_by, left_over, remainder
 from polymat.codegen.functions.hyperbolic import HYPERBOLIC, hyperbolic
 from polymat.codegen.functions.kind import KINDS, Kind
 from polymat.codegen.functions.logarithms import BASES, SMALL_LOGARITHMS, logarithm, small_logarithm
 from polymat.codegen.functions.powers import power
-from polymat.codegen.functions.remainders import REMAINDERS, beyond_by, left_over, remainder
 from polymat.codegen.functions.roots import cube_root, length_of_two
 from polymat.codegen.functions.tangents import tangent
 

@@ -6,7 +6,7 @@
    after the part in use.  Of columns these are pieces of their rows, as long as the second level allows, since
    lines far apart are read slowly one by one.
 
-   takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, groups = k + small  declares what formulas compute */
+   takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, read_depth = k + right_power, groups = k + small  declares what formulas compute */
 #pragma once
 
 #include "products/ahead.h"

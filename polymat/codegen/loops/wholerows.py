@@ -10,7 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.countingloops import Span, between, counted_range
-from polymat.codegen.c.ctree import CBinary, CExpr, For, Id, Literal, Stmt, Subscript, expressions, names_in
+from polymat.codegen.c.ctree import (
+    CBinary,
+    CExpr,
+    For,
+    Id,
+    Literal,
+    Stmt,
+    Subscript,
+    Ternary,
+    expressions,
+    names_in,
+)
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.innermost import with_changed
 
@@ -40,7 +51,7 @@ def _joined(outer: For) -> For | None:
             return None
     if rows is None or elements is None or elements[0] != Literal("0"):
         return None
-    length = elements[1]
+    length, whole = _as_written(elements[1]), _whole(elements[1])
     places = {
         index: place
         for index in _indices(inner.body)
@@ -50,7 +61,7 @@ def _joined(outer: For) -> For | None:
     if not places or not names_in(body).isdisjoint({outer.variable, inner.variable}):
         return None
     body = substituted(body, {Id(PLACE): Id(inner.variable)})
-    return replace(between(inner, _times(rows[0], length), _times(rows[1], length)), body=body)
+    return replace(between(inner, _times(rows[0], whole), _times(rows[1], whole)), body=body)
 
 
 def _indices(body: Sequence[Stmt]) -> Iterator[CExpr]:
@@ -77,6 +88,35 @@ def _place(index: CExpr, row: str, rows: Span, element: str, length: CExpr) -> C
             return CBinary("+", CBinary("*", plane, CBinary("*", count, length)), Id(PLACE))
         case _:
             return None
+
+
+def _whole(length: CExpr) -> CExpr:
+    """A length that is 0 where there are less than no elements: of less than no rows these would be some."""
+    if _is_of_array(length):
+        return length
+    return Ternary(CBinary(">", length, Literal("0")), length, Literal("0"))
+
+
+def _is_of_array(length: CExpr) -> bool:
+    """Whether a length is a size, or a product of sizes: arrays have no elements at least."""
+    match length:
+        case Id() | Literal():
+            return True
+        case CBinary("*", rows, of):
+            return _is_of_array(rows) and _is_of_array(of)
+        case _:
+            return False
+
+
+def _as_written(length: CExpr) -> CExpr:
+    """A length as indices have it, where loops that are one already have run over whole rows."""
+    match length:
+        case Ternary(CBinary(">", _, Literal("0")), then, Literal("0")):
+            return _as_written(then)
+        case CBinary("*", rows, of):
+            return CBinary("*", rows, _as_written(of))
+        case _:
+            return length
 
 
 def _times(number: CExpr, length: CExpr) -> CExpr:

@@ -94,6 +94,32 @@ def test_planes_of_such_rows() -> None:
     )
 
 
+def test_less_than_no_elements_are_none() -> None:
+    """Less than no rows of less than no elements are no elements, and not their product."""
+    less = CBinary("-", LENGTH, Literal("1"))
+    place = plus(times(ROW, less), AT)
+    whole = "(m - 1 > 0 ? m - 1 : 0)"
+    assert written(rows(assigned(place), end=less)) == (
+        f"#pragma omp simd for (ptrdiff_t j = begin * {whole}; j < end * {whole}; j++) {{ a[j] = 1.0; }}"
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
+def test_squares_with_less_than_no_side(size: int) -> None:
+    A, c = Matrix(Double, "A", [N, N]), Parameter(Double, "c")
+    i, j, k = (Variable(Int, name) for name in "ijk")
+    inner, short = Interval(Int, 0, N - 3), Interval(Int, 0, N - 2)
+    plane = Function(([i, j], [inner, short]), Double, "plane")
+    plane.defn = [A(i, j) * 0.0 + c * c]
+    solid = Function(([i, k, j], [inner, short, short]), Double, "solid")
+    solid.defn = [c + A(i, j) * 0.0]
+    compiled = pm.compile([plane, solid], inputs=[A], options=pm.Options(inline=False))
+    given = np.ones((size, size))
+    outs = tuple(np.full((max(size - 2, 0), *[max(size - 1, 0)] * rank), 9.0) for rank in (1, 2))
+    for result, expected in zip(compiled(given, c=1.5, out=outs), (2.25, 1.5), strict=True):
+        assert (result == expected).all()
+
+
 @pytest.mark.parametrize(
     "statement",
     [

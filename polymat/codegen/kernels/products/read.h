@@ -42,30 +42,54 @@ static inline void NAME(read_block)(ptrdiff_t k, const T *a_strip, ptrdiff_t hei
             (int)(filled - (wide - 1) * LANES));
 }
 
+/* A panel of columns from j on that few rows are multiplied by: its depth from `at` on, its vectors and the
+   columns that are there, and where what is requested meanwhile begins, by so many blocks. */
+typedef struct {
+    ptrdiff_t at, deep, j, wide, filled, onward, blocks;
+} NAME(read_panel);
+
+/* All strips by a panel; block: the number of the first of them.  Pieces of the depth are added to what those
+   before them left. */
+static inline void NAME(read_strips)(const NAME(product) *all, const NAME(lines) *left,
+        const NAME(read_panel) *panel, const ptrdiff_t *across, ptrdiff_t block, NAME(requests) *asked)
+{
+    const ptrdiff_t at = panel->at, deep = panel->deep, j = panel->j, strips = left->each * all->row_count;
+    const int is_first = at == 0, place = is_first ? 2 : 1;
+    const T beta = is_first ? all->beta : 1;
+    const T *const from = is_first ? all->from : all->c;
+    const T *const a_packed = all->scratch;
+    const ptrdiff_t from_row = is_first ? all->from_row : all->c_row;
+    for (ptrdiff_t strip = 0; strip < strips; strip++, block++) {
+        const ptrdiff_t *const down = all->rows + strip / left->each * 3;
+        const ptrdiff_t i = NAME(line)(left, strip % left->each);
+        const ptrdiff_t height = NAME(width)(left, strip % left->each);
+        const NAME(result) part =
+                NAME(result_of)(from == NULL ? NULL : from + down[place] + i * from_row + across[place] + j,
+                        from_row, all->c + down[1] + i * all->c_row + across[1] + j,
+                        all->c_row END(all->end));
+        const T *const a_strip = a_packed + strip * left->apart + at * height;
+        const ptrdiff_t ahead = panel->onward + (at + deep * block / panel->blocks) * all->b_step;
+        asked->next = (const char *)(all->b + ahead + CONST(LINE) - 1);
+        NAME(read_block)(deep, a_strip, height, panel->wide, panel->filled,
+                all->b + at * all->b_step + across[0] + j, all->b_step, all->scale, beta, &part, asked);
+    }
+}
+
 /* The product of a few rows, with so much of the depth at a time that lines of B do not drive each other out of
-   the second level before they are used; a_packed: room for a copy of A. */
+   the second level before they are used; its scratch has room for a copy of A. */
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
 {
     enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
     const ptrdiff_t m = all->m, n = all->n, k = all->k, row_segments = all->row_count,
-                    column_count = all->column_count, a_row = all->a_row, a_step = all->a_step,
-                    b_step = all->b_step, c_row = all->c_row, small = all->small,
+                    column_count = all->column_count, b_step = all->b_step, small = all->small,
                     right_power = b_step & -b_step;
     const ptrdiff_t *const columns = all->columns;
-    const T scale = all->scale;
-    const T *const a = all->a;
-    const T *const b = all->b;
-    T *const c = all->c;
-    T *const a_packed = all->scratch;
     CUT_READ;
     const NAME(depth) cut = {1, k, 1, 1};
     const NAME(lines) left = {m, segment_strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
-    NAME(pack_all)(&left, 0, strips, all->rows, a, a_row, a_step, a_packed);
+    NAME(pack_all)(&left, 0, strips, all->rows, all->a, all->a_row, all->a_step, all->scratch);
     for (ptrdiff_t at = 0, deep; at < k; at += deep) {
         deep = k - at < read_depth ? k - at : read_depth;
-        const T beta = at == 0 ? all->beta : 1;
-        const T *const from = at == 0 ? all->from : c;
-        const ptrdiff_t from_row = at == 0 ? all->from_row : c_row, from_place = at == 0 ? 2 : 1;
         for (ptrdiff_t group = 0; group < groups * column_count; group++) {
             const ptrdiff_t *const across = columns + group / groups * 3;
             const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
@@ -81,25 +105,11 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *al
             const ptrdiff_t pace = (width + blocks - 1) / blocks;
             NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
             ptrdiff_t block = 0, j = j_0;
-            for (ptrdiff_t one = first; one < last; one++) {
+            for (ptrdiff_t one = first; one < last; one++, block += strips) {
                 const ptrdiff_t here = NAME(piece)(wide, panels, one);
                 const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
-                const T *const b_panel = b + at * b_step + across[0] + j;
-                for (ptrdiff_t strip = 0; strip < strips; strip++, block++) {
-                    const ptrdiff_t *const down = all->rows + strip / segment_strips * 3;
-                    const ptrdiff_t i = NAME(line)(&left, strip % segment_strips);
-                    const ptrdiff_t height = NAME(width)(&left, strip % segment_strips);
-                    T *const to = c + down[1] + i * c_row + across[1] + j;
-                    const NAME(result) part = NAME(result_of)(from == NULL
-                                    ? NULL
-                                    : from + down[from_place] + i * from_row + across[from_place] + j,
-                            from_row, to, c_row END(all->end));
-                    const T *const a_strip = a_packed + strip * left.apart + at * height;
-                    asked.next = (const char *)(b + onward + (at + deep * block / blocks) * b_step
-                            + CONST(LINE) - 1);
-                    NAME(read_block)(deep, a_strip, height, here, filled, b_panel, b_step, scale, beta, &part,
-                            &asked);
-                }
+                const NAME(read_panel) panel = {at, deep, j, here, filled, onward, blocks};
+                NAME(read_strips)(all, &left, &panel, across, block, &asked);
                 j += filled;
             }
             if (all->finish != NULL)

@@ -76,6 +76,11 @@ def test_small_integers_are_divided_as_vectors_of_floating_point_numbers(dtype: 
     assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
 
 
+def test_functions_one_at_a_time_cost_some_exponentials() -> None:
+    vectors = function_operations(pm.Exp(x))
+    assert 2 * vectors < function_operations(pm.I0(x)) < 20 * vectors
+
+
 def test_complex_numbers_take_two_functions() -> None:
     assert function_operations(pm.Exp(z)) == function_operations(pm.I0(x)) * 2 == 8 * ONE_AT_A_TIME
 

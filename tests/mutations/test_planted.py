@@ -21,6 +21,7 @@ from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
 from tests.fixed import compiled_levels, own_c, report_text
 from tests.graph.test_operations import test_functions_of_one_code_cost_the_same as alike
+from tests.graph.test_operations import test_functions_one_at_a_time_cost_some_exponentials as one_by_one
 from tests.mutations.planting import Planted, planted
 from tests.product import test_prices
 from tests.runtime.test_foreign import Packed
@@ -116,7 +117,7 @@ CHANGES = [
     Planted("codegen.loops.extremes", "MOST_TERMS", 64, c("largest_of_terms")),
     Planted("codegen.memory.storage", "LINE_BYTES", 32, c("one_loop_over_rows")),
     Planted("graph.inline", "CHEAP_OPERATIONS", 0, c("read_twice")),
-    Planted("graph.operations", "ONE_AT_A_TIME", 300.0, e("transform")),
+    Planted("graph.operations", "ONE_AT_A_TIME", 300.0, one_by_one),
     Planted("graph.operations", "_OWN", {**_OWN, "sin": 22.0}, partial(alike, pm.Sin, pm.Cos)),
     Planted("runtime.foreign", "_DEVICES", {3: "OpenCL"}, partial(named, 4, "OpenCL")),
 ]

@@ -177,6 +177,6 @@ def test_copies_have_room_for_tiles_of_any_size() -> None:
 
 def test_tiles_around_two_sizes_of_blocks() -> None:
     source = product("[T(i, 64), pack(A), R(i), R(j), R(k), seq(i: 8 | 7)]").source
-    nest = source[source.index("_pm_nest_C(") :]
+    nest = source[source.index("void _pm_nest_C") :]
     assert "_pm_at1 += 64" in nest
     assert nest.index("_pm_at1 += 64") < nest.index("_pm_of") < nest.index("_pm_middle")

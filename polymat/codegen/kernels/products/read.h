@@ -108,8 +108,8 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *al
             for (ptrdiff_t one = first; one < last; one++, block += strips) {
                 const ptrdiff_t here = NAME(piece)(wide, panels, one);
                 const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
-                const NAME(read_panel) panel = {at, deep, j, here, filled, onward, blocks};
-                NAME(read_strips)(all, &left, &panel, across, block, &asked);
+                const NAME(read_panel) mine = {at, deep, j, here, filled, onward, blocks};
+                NAME(read_strips)(all, &left, &mine, across, block, &asked);
                 j += filled;
             }
             if (all->finish != NULL)

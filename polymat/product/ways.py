@@ -207,7 +207,7 @@ COPIES_LEFT = (
 RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~COPIES_LEFT
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (
-    (k * n <= where(m > rows, small, NEARBY * small))  # rows of several strips may be copied, to read B
+    (k * n <= small)  # of more, a few rows may be copied, beside which it is read
     & (m * n <= NEARBY * small)
     & ((m < LEAST_STRIPS * rows) | UNASKED)
 )

@@ -110,14 +110,19 @@ def test_squares_with_less_than_no_side(size: int) -> None:
     i, j, k = (Variable(Int, name) for name in "ijk")
     inner, short = Interval(Int, 0, N - 3), Interval(Int, 0, N - 2)
     plane = Function(([i, j], [inner, short]), Double, "plane")
-    plane.defn = [A(i, j) * 0.0 + c * c]
+    plane.defn = [c * c]
     solid = Function(([i, k, j], [inner, short, short]), Double, "solid")
-    solid.defn = [c + A(i, j) * 0.0]
-    compiled = pm.compile([plane, solid], inputs=[A], options=pm.Options(inline=False))
+    solid.defn = [c + 0.0]
+    compiled = pm.compile([plane, solid, A + c], inputs=[A], options=pm.Options(inline=False))
     given = np.ones((size, size))
-    outs = tuple(np.full((max(size - 2, 0), *[max(size - 1, 0)] * rank), 9.0) for rank in (1, 2))
-    for result, expected in zip(compiled(given, c=1.5, out=outs), (2.25, 1.5), strict=True):
+    shapes = [*((max(size - 2, 0), *[max(size - 1, 0)] * rank) for rank in (1, 2)), (size, size)]
+    rooms = [np.full(int(np.prod(shape)) + 64, 9.0) for shape in shapes]
+    outs = tuple(room[32:-32].reshape(shape) for room, shape in zip(rooms, shapes, strict=True))
+    results = compiled(given, c=1.5, out=outs)
+    for result, room, expected in zip(results, rooms, (2.25, 1.5, 2.5), strict=True):
         assert (result == expected).all()
+        assert (room[:32] == 9.0).all()
+        assert (room[-32:] == 9.0).all()
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,9 @@ _MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
 _LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    *("rows_rate", "pieces_rate", "requests_gain"),
+    *("rows_rate", "pieces_rate", "requests_gain", "passes", "differing"),
 }
+_MOST_PASSES, _MOST_TIMES = 1 << 10, 1e12
 _MOST_GAIN = 1e3
 _MOST_REACH = float(1 << 40)
 
@@ -85,6 +86,14 @@ class LineCrossing:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """A figure of which one pass over a machine found so many times what another one did."""
+
+    name: str
+    times: float
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Figures measured on one machine.
 
@@ -104,6 +113,8 @@ class Calibration:
     rows_rate: bytes a second that one thread reads from memory along several rows at a time; 0.0: unknown.
     pieces_rate: where it reads rows in pieces of 2 KiB, as tiles do that cut them; 0.0: unknown.
     requests_gain: times as fast as without, rolling tiles that ask for the next one's rows; 0.0: unknown.
+    passes: how often all of it was measured, apart in time; each figure is the best of these.
+    differing: the figures of which the passes disagree.
     """
 
     fingerprint: str
@@ -128,6 +139,8 @@ class Calibration:
     rows_rate: float = 0.0
     pieces_rate: float = 0.0
     requests_gain: float = 0.0
+    passes: int = 1
+    differing: tuple[Difference, ...] = ()
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -162,6 +175,8 @@ def encode(calibration: Calibration) -> str:
         "rows_rate": calibration.rows_rate,
         "pieces_rate": calibration.pieces_rate,
         "requests_gain": calibration.requests_gain,
+        "passes": calibration.passes,
+        "differing": [[each.name, each.times] for each in calibration.differing],
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -181,7 +196,7 @@ def decode(text: str) -> Calibration:
         fingerprint=_string(fields, "fingerprint"),
         compiler=_string(fields, "compiler"),
         date=_string(fields, "date"),
-        threads=_threads(fields["threads"]),
+        threads=_count(fields["threads"], _MOST_THREADS),
         read=_levels(fields["read"]),
         copy=_levels(fields["copy"]),
         flops32=_rate(fields["flops32"]),
@@ -200,6 +215,8 @@ def decode(text: str) -> Calibration:
         rows_rate=_number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
         pieces_rate=_number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
         requests_gain=_number(fields.get("requests_gain", 0.0), (0.0, _MOST_GAIN)),
+        passes=_count(fields.get("passes", 1), _MOST_PASSES),
+        differing=tuple(map(_difference, _rows(fields.get("differing", []), 2))),
     )
 
 
@@ -258,6 +275,10 @@ def _crossing(row: list[Any]) -> LineCrossing:
     return LineCrossing(_extent(row[0]), _extent(row[1]), _number(row[2], _RATE_BOUNDS))
 
 
+def _difference(row: list[Any]) -> Difference:
+    return Difference(_text(row[0]), _number(row[1], (1.0, _MOST_TIMES)))
+
+
 def _rows(value: Any, length: int) -> list[list[Any]]:
     """A table of so many columns."""
     if not isinstance(value, list) or len(value) > _MOST_BLOCKS:
@@ -281,14 +302,20 @@ def _number(value: Any, bounds: tuple[float, float]) -> float:
     return float(value)
 
 
-def _threads(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_THREADS:
-        raise ValueError("the number of threads is none")
+def _count(value: Any, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise ValueError("the number of threads or passes is none")
     return value
 
 
 def _string(fields: dict[str, Any], name: str) -> str:
-    value = fields[name]
+    try:
+        return _text(fields[name])
+    except ValueError as error:
+        raise ValueError(f"{name} is no text") from error
+
+
+def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
-        raise ValueError(f"{name} is no text")
+        raise ValueError("a name is no text")
     return value

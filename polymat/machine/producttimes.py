@@ -122,6 +122,39 @@ def ratios_of(times: Iterable[ProductTimes], element_bytes: int, predicted: Pred
     return Ratios(tuple(grids)) if grids else None
 
 
+Pass = tuple[tuple[ProductTimes, ...], tuple[ProductTimes, ...]]
+"""Times of own products, and of a library's by turns with them; none without a library."""
+
+
+def quicker(first: Pass, second: Pass) -> Pass:
+    """Of two passes over the same products, at each the own time that is less, and the library's beside it.
+
+    Where own products ran in other blocks, or at other extents, the second pass counts alone.
+    """
+    before = {_kind(each): (each, _beside(each, first[1])) for each in first[0]}
+    own, calls = [], []
+    for each in second[0]:
+        earlier, beside = before.get(_kind(each), (each, None))
+        other = _beside(each, second[1])
+        firsts = [a < b for a, b in zip(earlier.seconds, each.seconds, strict=True)]
+        own.append(replace(each, seconds=tuple(map(min, earlier.seconds, each.seconds))))
+        if other is not None and beside is not None:
+            turns = zip(firsts, beside.seconds, other.seconds, strict=True)
+            other = replace(other, seconds=tuple(a if is_first else b for is_first, a, b in turns))
+        calls += [] if other is None else [other]
+    return tuple(own), tuple(calls)
+
+
+def _kind(times: ProductTimes) -> tuple[object, ...]:
+    return times.element_bytes, times.threads, times.levels, times.block
+
+
+def _beside(own: ProductTimes, calls: Iterable[ProductTimes]) -> ProductTimes | None:
+    """The table of a library's products that were timed by turns with own ones."""
+    kind = _kind(replace(own, block=None))
+    return next((each for each in calls if _kind(each) == kind), None)
+
+
 def as_lists(times: Iterable[ProductTimes]) -> list[list[object]]:
     """For the text of a file; times have four digits."""
     return [

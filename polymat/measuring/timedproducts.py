@@ -23,7 +23,7 @@ from polymat.machine.calibrate import Calibration
 from polymat.machine.memory import available_memory
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
-from polymat.machine.producttimes import SHARED, ProductTimes, triples
+from polymat.machine.producttimes import SHARED, ProductTimes, quicker, triples
 from polymat.measuring.productbench import SUFFIXES, function_name, product_bench, room_name
 from polymat.measuring.sample import RefusedError
 from polymat.measuring.timing import date_text, load_timers
@@ -89,11 +89,13 @@ class _Case:
         return own, own * median(ratios) if ratios else 0.0
 
 
-def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | None = None) -> Times:
+def keep_products(
+    rounds: Rounds, *, force: bool = True, again: bool = False, progress: Progress | None = None
+) -> Times:
     """Time whole products and keep the times with those of the machine, and of its BLAS; the own ones.
 
     The machine has been measured before; where products cannot be timed the user is told why.
-    force: although they are known, of this library too.
+    force: although they are known, of this library too; again: and the better of both are kept.
     """
     calibration, found = stored_calibration(), blas_in_use()
     if calibration is None:
@@ -103,7 +105,7 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
     if calibration.products and known and not force:
         return calibration.products
     try:
-        timed = with_products(calibration, found, rounds, progress=progress)
+        timed = with_products(calibration, found, rounds, again=again, progress=progress)
     except ToolchainError as error:
         tell_user("calibrate", f"products are decided by their price: {error.message}")
         return calibration.products
@@ -116,13 +118,20 @@ def with_products(
     found: Provider | None,
     rounds: Rounds,
     *,
+    again: bool = False,
     progress: Progress | None = None,
 ) -> Calibration:
-    """A calibration with times of whole products; those of the library are kept with that."""
+    """A calibration with times of whole products; those of the library are kept with that.
+
+    again: with the better of those and of the times that are known.
+    """
     machine = probe().with_calibration(calibration)
     own, calls = measure_products(machine, calibration.threads, found, rounds, progress)
+    stored = None if found is None else stored_model(found)
+    if again:
+        own, calls = quicker((calibration.products, () if stored is None else stored.products), (own, calls))
     if found is not None:
-        stored = stored_model(found) or LibraryModel(fingerprint(), identity(found), date_text(), {})
+        stored = stored or LibraryModel(fingerprint(), identity(found), date_text(), {})
         store_model(found, replace(stored, products=calls))
     return replace(calibration, products=own)
 

@@ -13,6 +13,7 @@ from polymat.machine.keptfile import read_text, write_text
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
 from polymat.machine.producttimes import speed_lines
+from polymat.machine.twice import DIFFERS
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.measurementfiles import keep_measured, measured_path
@@ -99,6 +100,7 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
     head = f"measured {calibration.date} with {calibration.compiler}, one thread"
     part = "" if calibration.blocks else "; in part: `python -m polymat calibrate` measures more"
     lines = [head + (f" and {threads}" if threads > 1 else "") + part]
+    lines.append(_passes_line(calibration))
     if calibration.reach_bytes:
         lines.append(f"{calibration.reach_bytes / 2**20:.0f} MiB come as fast as from L3")
     if calibration.rows_rate:
@@ -129,6 +131,17 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
                 f"sharing {calibration.share_seconds * 1e6:.1f} us with a page of data for each thread"
             )
     return tuple(lines)
+
+
+def _passes_line(calibration: Calibration) -> str:
+    """How often it was measured, and the figures of which the passes disagree."""
+    if calibration.passes < 2:
+        return "measured once: a busy minute would not be seen"
+    head = "measured " + ("twice" if calibration.passes == 2 else f"{calibration.passes} times")
+    if not calibration.differing:
+        return f"{head}, alike"
+    found = ", ".join(f"{each.name} {each.times:.2g}" for each in calibration.differing)
+    return f"{head}; differed by more than {DIFFERS} times, the better is kept: {found}"
 
 
 def _loop_lines(calibration: Calibration) -> Iterator[str]:

@@ -18,7 +18,7 @@ import pytest
 import polymat as pm
 from polymat import driver
 from polymat.errors import ToolchainError
-from polymat.machine.calibrate import BlockRate, Calibration, Rate, encode
+from polymat.machine.calibrate import BlockRate, Calibration, Difference, Rate, encode
 from polymat.machine.known import ZEN3
 from polymat.machine.probe import probe
 from polymat.measuring import firstcompile
@@ -69,6 +69,10 @@ class Measuring:
             raise self.result
         return self.result
 
+    def again(self, _machine: object, _threads: int, *, effort: Effort) -> Calibration:
+        """Takes the place of a second pass, which there is no time for."""
+        raise ToolchainError(f"times differ too much after {effort.most_seconds} seconds")
+
     def with_products(self, measured: Calibration, _blas: object, rounds: object) -> Calibration:
         """Takes the place of that: nothing is kept before products are timed."""
         assert stored_calibration() is None
@@ -81,6 +85,7 @@ def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measuring:
     """As in a user's first process on a machine, but that measuring takes no time."""
     instead = Measuring(likely())
     monkeypatch.setattr(firstcompile, "measure", instead)
+    monkeypatch.setattr(firstcompile, "measure_again", instead.again)
     monkeypatch.setattr(firstcompile, "with_products", instead.with_products)
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("POLYMAT_CALIBRATE")
@@ -116,6 +121,25 @@ def test_measured_once_and_kept(
     assert pm.compile(A @ B).source == first.source
     assert len(measuring.efforts) == 1
     assert measuring.efforts[0].short
+
+
+def test_a_busy_moment_is_seen_by_a_second_pass(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Behind products, in what is left of the time."""
+    efforts, quiet = list[Effort](), likely()
+    measuring.result = likely(region_seconds=50.0 * quiet.region_seconds)
+
+    def again(_machine: object, threads: int, *, effort: Effort) -> Calibration:
+        assert len(measuring.products) == 1
+        efforts.append(effort)
+        return replace(quiet, threads=threads)
+
+    monkeypatch.setattr(firstcompile, "measure_again", again)
+    assert works(doubled())
+    found = stored_calibration()
+    assert found == replace(quiet, passes=2, differing=(Difference("region", 50.0),))
+    assert 0.0 < efforts[0].seconds < efforts[0].most_seconds < firstcompile._SECONDS
 
 
 def test_the_first_program_is_decided_by_what_was_measured(
@@ -352,6 +376,7 @@ def measure(*_, **__):
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
 firstcompile.measure, firstcompile.with_products = measure, lambda measured, *_: measured
+firstcompile._measured_again = lambda found, *_: found
 firstcompile._WAIT_SECONDS = 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

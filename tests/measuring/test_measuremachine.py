@@ -22,7 +22,7 @@ from polymat.machine.producttimes import ProductTimes
 from polymat.measuring import measuremachine as measuring
 from polymat.measuring import samples
 from polymat.measuring.effort import Effort
-from polymat.measuring.measuremachine import calibrate, measure
+from polymat.measuring.measuremachine import calibrate, calibrate_again, measure
 from polymat.measuring.sample import Sample
 from polymat.product.blocks import register_family
 from polymat.runtime import flags
@@ -161,6 +161,24 @@ def test_stored_and_found_again(cache: Path, measured: Calibration, monkeypatch:
     assert calibration_path().parent == cache
 
 
+@pytest.mark.usefixtures("cache")
+def test_a_second_pass_is_made_once(measured: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by a later process, where the first one was stopped between the two."""
+    slow = replace(measured, region_seconds=40.0 * measured.region_seconds)
+    runs = iter([slow, measured])
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: next(runs))
+    first = calibrate(force=True)
+    assert (first, first.passes) == (slow, 1)
+    assert calibrate() == first
+    found = calibrate_again(first)
+    assert found == stored_calibration() == calibrate_again(first)
+    assert (found.passes, found.region_seconds) == (2, measured.region_seconds)
+    assert [each.name for each in found.differing] == ["region"]
+    monkeypatch.setenv("POLYMAT_CACHE", "off")
+    runs = iter([measured])
+    assert calibrate_again(slow) == found
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "\0"])
 def test_a_damaged_file_is_measured_again(
     text: str, cache: Path, measured: Calibration, monkeypatch: pytest.MonkeyPatch
@@ -236,7 +254,7 @@ def test_command_line(cache: Path, measured: Calibration, monkeypatch: pytest.Mo
     cache.mkdir(mode=0o700)
     monkeypatch.setenv("POLYMAT_BLAS", "none")
     monkeypatch.setenv("POLYMAT_FFT", "none")
-    known = replace(measured, threads=4096, products=(ProductTimes(8, 1, (4, 20), (1e-6,) * 8),))
+    known = replace(measured, threads=4096, passes=2, products=(ProductTimes(8, 1, (4, 20), (1e-6,) * 8),))
     write_text(calibration_path(), encode(known))
     command = [sys.executable, "-m", "polymat"]
     done = subprocess.run([*command, "calibrate"], capture_output=True, text=True, check=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from polymat.dataclass import dataclass
+from polymat.machine.checkedvalues import count, extent, number, rows, text
 from polymat.machine.keptfile import read_text, write_text
 from polymat.machine.producttimes import ProductTimes, as_lists, from_lists
 
@@ -22,8 +23,6 @@ _RATE_BOUNDS = (1e6, 1e18)
 _SECONDS_BOUNDS = (1e-12, 10.0)
 _HERTZ_BOUNDS = (1e7, 2e10)
 _MOST_THREADS = 4096
-_LONGEST_TEXT = 8192
-_MOST_BLOCKS, _MOST_EXTENT = 256, 64
 # Fields that earlier versions did not measure.
 _LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
@@ -196,27 +195,27 @@ def decode(text: str) -> Calibration:
         fingerprint=_string(fields, "fingerprint"),
         compiler=_string(fields, "compiler"),
         date=_string(fields, "date"),
-        threads=_count(fields["threads"], _MOST_THREADS),
+        threads=count(fields["threads"], _MOST_THREADS),
         read=_levels(fields["read"]),
         copy=_levels(fields["copy"]),
         flops32=_rate(fields["flops32"]),
         flops64=_rate(fields["flops64"]),
-        hertz=_number(fields["hertz"], _HERTZ_BOUNDS),
-        fma_seconds=_number(fields["fma_seconds"], _SECONDS_BOUNDS),
-        region_seconds=_number(fields["region_seconds"], _SECONDS_BOUNDS),
-        wake_seconds=_number(fields["wake_seconds"], _SECONDS_BOUNDS),
+        hertz=number(fields["hertz"], _HERTZ_BOUNDS),
+        fma_seconds=number(fields["fma_seconds"], _SECONDS_BOUNDS),
+        region_seconds=number(fields["region_seconds"], _SECONDS_BOUNDS),
+        wake_seconds=number(fields["wake_seconds"], _SECONDS_BOUNDS),
         blocks=_blocks(fields.get("blocks", [])),
         products=from_lists(fields.get("products", [])),
-        share_seconds=_number(fields.get("share_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
-        vectors=tuple(map(_vector, _rows(fields.get("vectors", []), 5))),
-        crossings=tuple(map(_crossing, _rows(fields.get("crossings", []), 3))),
-        row_seconds=_number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
-        reach_bytes=_number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
-        rows_rate=_number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
-        pieces_rate=_number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
-        requests_gain=_number(fields.get("requests_gain", 0.0), (0.0, _MOST_GAIN)),
-        passes=_count(fields.get("passes", 1), _MOST_PASSES),
-        differing=tuple(map(_difference, _rows(fields.get("differing", []), 2))),
+        share_seconds=number(fields.get("share_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
+        vectors=tuple(map(_vector, rows(fields.get("vectors", []), 5))),
+        crossings=tuple(map(_crossing, rows(fields.get("crossings", []), 3))),
+        row_seconds=number(fields.get("row_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
+        reach_bytes=number(fields.get("reach_bytes", 0.0), (0.0, _MOST_REACH)),
+        rows_rate=number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
+        pieces_rate=number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
+        requests_gain=number(fields.get("requests_gain", 0.0), (0.0, _MOST_GAIN)),
+        passes=count(fields.get("passes", 1), _MOST_PASSES),
+        differing=tuple(map(_difference, rows(fields.get("differing", []), 2))),
     )
 
 
@@ -255,67 +254,32 @@ def _levels(value: Any) -> tuple[Rate, Rate, Rate, Rate]:
 def _rate(value: Any) -> Rate:
     if not isinstance(value, dict) or set(value) != {"one", "all"}:
         raise ValueError("a rate is not one of one thread and of all")
-    return Rate(_number(value["one"], _RATE_BOUNDS), _number(value["all"], _RATE_BOUNDS))
+    return Rate(number(value["one"], _RATE_BOUNDS), number(value["all"], _RATE_BOUNDS))
 
 
 def _blocks(value: Any) -> tuple[BlockRate, ...]:
-    return tuple(_block(row) for row in _rows(value, 4))
+    return tuple(_block(row) for row in rows(value, 4))
 
 
 def _block(row: list[Any]) -> BlockRate:
-    size, rows, vectors = map(_extent, row[:3])
-    return BlockRate(size, rows, vectors, _number(row[3], _RATE_BOUNDS))
+    size, rows, vectors = map(extent, row[:3])
+    return BlockRate(size, rows, vectors, number(row[3], _RATE_BOUNDS))
 
 
 def _vector(row: list[Any]) -> VectorSeconds:
-    return VectorSeconds(_extent(row[0]), *(_number(each, _SECONDS_BOUNDS) for each in row[1:]))
+    return VectorSeconds(extent(row[0]), *(number(each, _SECONDS_BOUNDS) for each in row[1:]))
 
 
 def _crossing(row: list[Any]) -> LineCrossing:
-    return LineCrossing(_extent(row[0]), _extent(row[1]), _number(row[2], _RATE_BOUNDS))
+    return LineCrossing(extent(row[0]), extent(row[1]), number(row[2], _RATE_BOUNDS))
 
 
 def _difference(row: list[Any]) -> Difference:
-    return Difference(_text(row[0]), _number(row[1], (1.0, _MOST_TIMES)))
-
-
-def _rows(value: Any, length: int) -> list[list[Any]]:
-    """A table of so many columns."""
-    if not isinstance(value, list) or len(value) > _MOST_BLOCKS:
-        raise ValueError("a table is no list")
-    if not all(isinstance(row, list) and len(row) == length for row in value):
-        raise ValueError(f"a row is not one of {length} figures")
-    return value
-
-
-def _extent(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_EXTENT:
-        raise ValueError("an extent is none")
-    return value
-
-
-def _number(value: Any, bounds: tuple[float, float]) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a figure is no number")
-    if not bounds[0] <= value <= bounds[1]:  # which no NaN is
-        raise ValueError("a figure is out of all proportion")
-    return float(value)
-
-
-def _count(value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise ValueError("the number of threads or passes is none")
-    return value
+    return Difference(text(row[0]), number(row[1], (1.0, _MOST_TIMES)))
 
 
 def _string(fields: dict[str, Any], name: str) -> str:
     try:
-        return _text(fields[name])
+        return text(fields[name])
     except ValueError as error:
         raise ValueError(f"{name} is no text") from error
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
-        raise ValueError("a name is no text")
-    return value

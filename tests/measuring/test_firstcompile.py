@@ -18,7 +18,7 @@ import pytest
 import polymat as pm
 from polymat import driver
 from polymat.errors import ToolchainError
-from polymat.machine.calibrate import BlockRate, Calibration, Difference, Rate, encode
+from polymat.machine.calibrate import BlockRate, Calibration, Rate, encode
 from polymat.machine.known import ZEN3
 from polymat.machine.probe import probe
 from polymat.measuring import firstcompile
@@ -121,25 +121,6 @@ def test_measured_once_and_kept(
     assert pm.compile(A @ B).source == first.source
     assert len(measuring.efforts) == 1
     assert measuring.efforts[0].short
-
-
-def test_a_busy_moment_is_seen_by_a_second_pass(
-    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Behind products, in what is left of the time."""
-    efforts, quiet = list[Effort](), likely()
-    measuring.result = likely(region_seconds=50.0 * quiet.region_seconds)
-
-    def again(_machine: object, threads: int, *, effort: Effort) -> Calibration:
-        assert len(measuring.products) == 1
-        efforts.append(effort)
-        return replace(quiet, threads=threads)
-
-    monkeypatch.setattr(firstcompile, "measure_again", again)
-    assert works(doubled())
-    found = stored_calibration()
-    assert found == replace(quiet, passes=2, differing=(Difference("region", 50.0),))
-    assert 0.0 < efforts[0].seconds < efforts[0].most_seconds < firstcompile._SECONDS
 
 
 def test_the_first_program_is_decided_by_what_was_measured(

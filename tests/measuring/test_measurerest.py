@@ -1,16 +1,18 @@
-"""What the first compilation found no time to measure, a compilation of another day does."""
+"""What is measured beside a first pass: once more in the time that is left, the rest on another day."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
-from polymat.machine.calibrate import VectorSeconds
+from polymat.machine.calibrate import Calibration, Difference, VectorSeconds
 from polymat.machine.twice import better_of
 from polymat.measuring import firstcompile
+from polymat.measuring.effort import Effort
 from polymat.runtime.calibration import calibration_path, stored_calibration
 from tests.measuring.test_firstcompile import (
     Measuring,
@@ -49,3 +51,22 @@ def test_what_found_no_time_is_measured_on_another_day(
     another_process(monkeypatch)
     assert works(doubled())
     assert len(measuring.efforts) == 2
+
+
+def test_a_busy_moment_is_seen_by_a_second_pass(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Behind products, in what is left of the time."""
+    efforts, quiet = list[Effort](), likely()
+    measuring.result = likely(region_seconds=50.0 * quiet.region_seconds)
+
+    def again(_machine: object, threads: int, *, effort: Effort) -> Calibration:
+        assert len(measuring.products) == 1
+        efforts.append(effort)
+        return replace(quiet, threads=threads)
+
+    monkeypatch.setattr(firstcompile, "measure_again", again)
+    assert works(doubled())
+    found = stored_calibration()
+    assert found == replace(quiet, passes=2, differing=(Difference("region", 50.0),))
+    assert 0.0 < efforts[0].seconds < efforts[0].most_seconds < firstcompile._SECONDS

@@ -70,8 +70,7 @@ class Measuring:
         return self.result
 
     def again(self, _machine: object, _threads: int, *, effort: Effort) -> Calibration:
-        """Takes the place of a second pass, which there is no time for."""
-        raise ToolchainError(f"times differ too much after {effort.most_seconds} seconds")
+        raise ToolchainError(f"times of a second pass differ too much after {effort.most_seconds} seconds")
 
     def with_products(self, measured: Calibration, _blas: object, rounds: object) -> Calibration:
         """Takes the place of that: nothing is kept before products are timed."""
@@ -357,8 +356,7 @@ def measure(*_, **__):
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
 firstcompile.measure, firstcompile.with_products = measure, lambda measured, *_: measured
-firstcompile._measured_again = lambda found, *_: found
-firstcompile._WAIT_SECONDS = 60.0
+firstcompile._WAIT_SECONDS, firstcompile._LEAST_AGAIN = 60.0, 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
 pm.compile((x + x).named("twice"))

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
-from polymat.machine.calibrate import LEVELS, Calibration, Difference, Rate, Stream, VectorSeconds
+from polymat.machine.calibrate import (
+    LEVELS,
+    BlockRate,
+    Calibration,
+    Difference,
+    LineCrossing,
+    Rate,
+    Stream,
+    VectorSeconds,
+)
 
 DIFFERS = 1.2
 """Times as fast as in the other pass, from which on users are told: within a pass times agree to as much.
@@ -40,20 +49,10 @@ def better_of(first: Calibration, second: Calibration) -> Calibration:
         fma_seconds=min(first.fma_seconds, second.fma_seconds),
         region_seconds=min(first.region_seconds, second.region_seconds),
         wake_seconds=min(first.wake_seconds, second.wake_seconds),
-        blocks=tuple(
-            replace(one, flops=max(one.flops, other.flops))
-            for one, other in zip(first.blocks, second.blocks, strict=True)
-        )
-        if len(first.blocks) == len(second.blocks)
-        else first.blocks or second.blocks,
+        blocks=_blocks(first.blocks, second.blocks),
         share_seconds=_shorter(first.share_seconds, second.share_seconds),
-        vectors=tuple(map(_quicker, first.vectors, second.vectors)) or first.vectors or second.vectors,
-        crossings=tuple(
-            replace(one, rate=max(one.rate, other.rate))
-            for one, other in zip(first.crossings, second.crossings, strict=False)
-        )
-        or first.crossings
-        or second.crossings,
+        vectors=_vectors(first.vectors, second.vectors),
+        crossings=_crossings(first.crossings, second.crossings),
         row_seconds=_shorter(first.row_seconds, second.row_seconds),
         reach_bytes=max(first.reach_bytes, second.reach_bytes),
         rows_rate=max(first.rows_rate, second.rows_rate),
@@ -77,14 +76,35 @@ def _shorter(first: float, second: float) -> float:
     return min(first, second) if first and second else first or second
 
 
-def _quicker(first: VectorSeconds, second: VectorSeconds) -> VectorSeconds:
-    return VectorSeconds(
-        first.element_bytes,
-        min(first.division, second.division),
-        min(first.shuffle, second.shuffle),
-        min(first.picked, second.picked),
-        min(first.gathered, second.gathered),
+def _blocks(first: tuple[BlockRate, ...], second: tuple[BlockRate, ...]) -> tuple[BlockRate, ...]:
+    if len(first) != len(second):
+        return first or second
+    pairs = zip(first, second, strict=True)
+    return tuple(replace(one, flops=max(one.flops, other.flops)) for one, other in pairs)
+
+
+def _vectors(
+    first: tuple[VectorSeconds, ...], second: tuple[VectorSeconds, ...]
+) -> tuple[VectorSeconds, ...]:
+    if len(first) != len(second):
+        return first or second
+    return tuple(
+        VectorSeconds(
+            one.element_bytes,
+            min(one.division, other.division),
+            min(one.shuffle, other.shuffle),
+            min(one.picked, other.picked),
+            min(one.gathered, other.gathered),
+        )
+        for one, other in zip(first, second, strict=True)
     )
+
+
+def _crossings(first: tuple[LineCrossing, ...], second: tuple[LineCrossing, ...]) -> tuple[LineCrossing, ...]:
+    if len(first) != len(second):
+        return first or second
+    pairs = zip(first, second, strict=True)
+    return tuple(replace(one, rate=max(one.rate, other.rate)) for one, other in pairs)
 
 
 def _differing(first: Calibration, second: Calibration) -> Iterator[Difference]:

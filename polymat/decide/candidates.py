@@ -157,9 +157,11 @@ class Candidates:
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
-        plan = plan_alone(group, stage, self.pipeline.context, self.machine, shared=not self.pipeline.alone)
+        shared = not self.pipeline.alone
+        plan = plan_alone(group, stage, self.pipeline.context, self.machine, shared=shared, given=self.given)
         if plan.members and not (self.options.tile and self.options.private):
-            plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+            loops = plan_stage(group, stage, self.pipeline.context, self.machine.vector_bits, self.given)
+            plan = unrolled(stage, loops)
         if plan.members and not all(item.is_aligned for item in stage.accumulations):
             # How many points there are the call knows, and threads cost nothing where few make no team.
             whole = plan_stage(group, stage, self.pipeline.context)

@@ -54,7 +54,8 @@ class PositionPlanner:
 
     def _loops(self, stage: Stage) -> LoopPlan:
         """The loops of one of both over some of its points, of blocks one result at a time."""
-        plan = plan_stage(Group((stage.name,)), stage, self.pipeline.context)
+        group, bits = Group((stage.name,)), self.machine.vector_bits
+        plan = plan_stage(group, stage, self.pipeline.context, bits)
         plan = unrolled(stage, in_rows(stage, replace(plan, parallel=None), self.machine, None))
         return replace(plan, unroll=1) if plan.kind == "reduce" else plan
 

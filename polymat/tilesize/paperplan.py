@@ -58,7 +58,7 @@ class PaperPlanner:
         """One stage in plain loops: a recurrence, say, whose points cannot be tiled."""
         stage = self.pipeline.stage(name)
         nest = stage_nest(stage, self.estimates)
-        plan = plan_stage(Group((name,)), stage, self.pipeline.context)
+        plan = plan_stage(Group((name,)), stage, self.pipeline.context, self.machine.vector_bits)
         return PaperPlan(self._cost(nest), self._ordered(stage, plan))
 
     def tiled(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import lcm
+from types import MappingProxyType
 
 from polymat.errors import InternalError
 from polymat.graph.group import Group
@@ -13,6 +14,7 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.expr import Binary, Load
 from polymat.lang.traverse import loads_in, walk
+from polymat.model.extents import extent
 from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
 from polymat.poly.blockwise import blocks_are_parallel
@@ -26,10 +28,22 @@ IN_TURNS = f"{IN_ORDER}; rows take turns, so that none waits for the point right
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
 SPARE = 1  # columns more between rows that are lanes of a vector: it is shifted while the next turn runs
 SHORT_BYTES = 32  # of a row of addends, of known length, that is not worth a vector of its own
+LEAST_LANES = 8  # of vectors of which a row of addends has to fill some before it is worth them
+SHORT_VECTORS = 2  # so many of such
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 
 
-def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
-    """The loops of one stage by itself."""
+def plan_stage(
+    group: Group,
+    stage: Stage,
+    context: Domain,
+    vector_bits: int = 0,
+    given: Mapping[str, int] = NO_SIZES,
+) -> LoopPlan:
+    """The loops of one stage by itself.
+
+    vector_bits: of vectors, 0 where that does not matter.  given: what the user expects of sizes.
+    """
     if stage.reads_itself:
         return _recurrence(group, stage, context)
     outer = shared_dim(stage)
@@ -39,8 +53,10 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     if not all(accumulation.is_aligned for accumulation in stage.accumulations):
         return _scatter(group, stage, context)
     reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
-    if stage.dims and _prefers_row(stage):
-        return _by_rows(group, stage, reduced)
+    lanes = vector_bits // 8 // stage.dtype.size
+    few = max(SHORT_BYTES // stage.dtype.size, SHORT_VECTORS * lanes if lanes >= LEAST_LANES else 0)
+    if stage.dims and _prefers_row(stage, few, given):
+        return _by_rows(group, stage, reduced, few, given)
     return LoopPlan(
         group,
         "reduce",
@@ -51,13 +67,17 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     )
 
 
-def _by_rows(group: Group, stage: Stage, reduced: tuple[str, ...]) -> LoopPlan:
+def _by_rows(
+    group: Group, stage: Stage, reduced: tuple[str, ...], few: int, given: Mapping[str, int]
+) -> LoopPlan:
     """Rows of results: threads share blocks of them, along the outermost loop, and of one row its points.
 
     Not those of one row whose addends are far apart: its parts would read parts of many lines.
     """
     row = stage.dims[-1]
-    short = all(_is_short(stage, a) and _is_contiguous(a, a.reduced_dims[-1]) for a in stage.accumulations)
+    short = all(
+        _is_short(stage, a, few, given) and _is_contiguous(a, a.reduced_dims[-1]) for a in stage.accumulations
+    )
     why = f"and {reduced[-1]} has too few points for a vector" if short else f"not along {', '.join(reduced)}"
     return LoopPlan(
         group,
@@ -167,10 +187,10 @@ def own_names(stage: Stage, accumulation: Accumulation) -> dict[str, str]:
     return {d: next(form.names()) for d, form in zip(stage.dims, accumulation.target, strict=True)}
 
 
-def _prefers_row(stage: Stage) -> bool:
+def _prefers_row(stage: Stage, few: int, given: Mapping[str, int]) -> bool:
     """Whether the last result dimension walks all loads contiguously and the last reduced one does not.
 
-    Or has too few points for a vector, as the five taps of a filter have.
+    Or has too few points for a vector, as the five taps of a filter have.  few: so many at most are.
     """
     rows = []
     if stage.segments is not None and own_names(stage, stage.accumulations[0])[stage.dims[-1]] in (
@@ -183,19 +203,43 @@ def _prefers_row(stage: Stage) -> bool:
         last, reduced = own_names(stage, accumulation)[stage.dims[-1]], accumulation.reduced_dims[-1]
         rows.append(
             _is_contiguous(accumulation, last)
-            and (not _is_contiguous(accumulation, reduced) or _is_short(stage, accumulation))
+            and (not _is_contiguous(accumulation, reduced) or _is_short(stage, accumulation, few, given))
         )
     return all(rows)
 
 
-def _is_short(stage: Stage, accumulation: Accumulation) -> bool:
-    """Whether rows of addends are no longer than a vector, and shorter than the rows of the result."""
+def _is_short(stage: Stage, accumulation: Accumulation, few: int, given: Mapping[str, int]) -> bool:
+    """Whether rows of addends have few terms, and fewer than rows of the result, as far as that is known.
+
+    Where nothing says how many, whether they are a window, which mostly has few.
+    """
     place = accumulation.dims.index(accumulation.reduced_dims[-1])
     (low, high), (first, last) = accumulation.box[place], stage.box[-1]
-    taps, row = high - low + 1, last - first + 1
-    if not taps.is_constant or taps.const * stage.dtype.size > SHORT_BYTES:
+    taps, row = _known(high - low + 1, given), _known(last - first + 1, given)
+    if taps is None:
+        return len(stage.dims) > 1 and _slides(stage, accumulation)
+    return taps <= few and (row is None or row > taps)
+
+
+def _slides(stage: Stage, accumulation: Accumulation) -> bool:
+    """Whether a window slides along the rows, of a number of points that the call tells.
+
+    Windows mostly have few points.  Rows of results lose a fourth where these are hundreds, and vectors of
+    taps take up to ten times as long where they are few.
+    """
+    own, tap = own_names(stage, accumulation)[stage.dims[-1]], accumulation.reduced_dims[-1]
+    low, high = accumulation.box[accumulation.dims.index(tap)]
+    names = {*low.names(), *high.names()}
+    if not names or not names <= {*stage.domain.params}:
         return False
-    return not row.is_constant or row.const > taps.const
+    return any(
+        {own, tap} <= {*load.indices[-1].names()} for load in loads_in(accumulation.expr) if load.indices
+    )
+
+
+def _known(size: Affine, given: Mapping[str, int]) -> int | None:
+    """A size, where it is a number or follows from what the user expects."""
+    return int(extent(size, given)) if all(name in given for name in size.names()) else None
 
 
 def _is_contiguous(accumulation: Accumulation, dim: str) -> bool:

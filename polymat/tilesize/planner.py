@@ -20,7 +20,7 @@ from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.joint import joint_sums
-from polymat.tilesize.plain import FEW, plan_stage
+from polymat.tilesize.plain import FEW, NO_SIZES, plan_stage
 from polymat.tilesize.register import (
     ROLLING_ROWS,
     ROWS_REDUCED,
@@ -47,12 +47,21 @@ MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 NO_CALLS: Mapping[str, NestPlan] = MappingProxyType({})
 
 
-def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine, *, shared: bool = True) -> Plan:
+def plan_alone(
+    group: Group,
+    stage: Stage,
+    context: Domain,
+    machine: Machine,
+    *,
+    shared: bool = True,
+    given: Mapping[str, int] = NO_SIZES,
+) -> Plan:
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts.
 
     shared: whether threads may share loops within it, which are entered again and again.
+    given: what the user expects of sizes.
     """
-    plan = unrolled(stage, plan_stage(group, stage, context))
+    plan = unrolled(stage, plan_stage(group, stage, context, machine.vector_bits, given))
     if plan.recurrence is not None and plan.recurrence.turns is not None:
         plan = replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.recurrence is not None and not shared:
@@ -262,7 +271,8 @@ def _ahead(
 
 def _inside(stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine) -> LoopPlan:
     """A stage's loops inside a tile; first: the tiled dimension that blocks of rows would run along."""
-    plan = replace(plan_stage(Group((stage.name,)), stage, context), parallel=None)
+    plan = plan_stage(Group((stage.name,)), stage, context, machine.vector_bits)
+    plan = replace(plan, parallel=None)
     plan = in_rows(stage, plan, machine, first)
     if plan.kind == "row" and private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))

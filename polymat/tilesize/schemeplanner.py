@@ -153,7 +153,7 @@ def plan_loops(
     found = found if isinstance(found, Misfit) or found.dims else outside_tiles(scheme) or found
     if isinstance(found, Misfit):
         return found
-    base = in_rows(stage, plan_stage(group, stage, pipeline.context), machine, None)
+    base = in_rows(stage, plan_stage(group, stage, pipeline.context, machine.vector_bits), machine, None)
     if not found.inner:
         found = replace(found, inner=tuple(loop_atoms(replace(base, parallel=None, unroll=1, addends=1))))
     loops = loops_by_scheme(stage, base, found, machine.lanes(stage.dtype.size))

@@ -33,7 +33,7 @@ from polymat import (
 )
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
-from polymat.graph.group import Grouping, separate
+from polymat.graph.group import Group, Grouping, separate
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.plain import plan_stage
 
@@ -151,6 +151,31 @@ def test_few_taps_are_no_vector(op: Op) -> None:
     assert plans(window(4, op, Double)) == "out: row i,k,j omp(i) simd(j)"
     assert plans(window(5, op, Double)) == "out: reduce i,j,k omp(i) simd(k)"
     assert plans(window(5, op, row=8)) == "out: reduce i,j,k omp(i) simd(k)"  # four results are fewer still
+
+
+@pytest.mark.parametrize(
+    ("bits", "dtype", "most"), [(512, Float, 32), (512, Double, 16), (256, Float, 16), (256, Double, 4)]
+)
+def test_taps_of_two_vectors_are_few_where_these_are_long(bits: int, dtype: Any, most: int) -> None:
+    def kind(taps: int) -> str:
+        built = separate_names(build((window(taps, Op.Sum, dtype),)))
+        return plan_stage(Group(("out",)), built.stage("out"), built.context, bits).kind
+
+    assert (kind(most), kind(most + 1)) == ("row", "reduce")
+
+
+def test_windows_of_an_unknown_number_of_taps_are_no_vector() -> None:
+    image, taps = Image(Float, "image", [M, N]), Vector(Float, "taps", [K])
+    domain = [upto(M), upto(N - K + 1)]
+    out = Reduction(([i, j], domain), ([i, j, k], [*domain, upto(K)]), Float, "out")
+    out.defn = [Reduce(out(i, j), image(i, j + k) * taps(k), Op.Sum)]
+    built = separate_names(build((out,)))
+
+    def kind(**given: int) -> str:
+        return plan_stage(Group(("out",)), built.stage("out"), built.context, 512, given).kind
+
+    assert kind() == kind(K=9) == "row"
+    assert kind(K=100) == "reduce"
 
 
 def test_threads_share_a_row_of_short_sums() -> None:

@@ -172,10 +172,10 @@ def telling(request: Request) -> Telling:
 
 def _telling(request: Request, results: Mapping[str, Level], seconds: Mapping[str, float]) -> Telling:
     built, program = _level(results, "built", Pipeline), _level(results, "codegen", Program)
-    scheduled = told(results["tilesize"], results["segments"])
+    scheduled = told(results["tilesize"], results["lanes"])
     carried = carried_out(request)
     report = reporter(carried, built, scheduled, program, seconds)
-    return Telling(built, report, partial(profile_of, scheduled, results["segments"], carried))
+    return Telling(built, report, partial(profile_of, scheduled, results["lanes"], carried))
 
 
 def _level(results: Mapping[str, Level], level: str, kind: type[T]) -> T:

@@ -22,7 +22,7 @@ SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
     *("inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders", "positions"),
     *("inlined_turns", "inlined_planes", "fusion", "folds", "orders", "bands", "slices", "sums"),
-    *("linear", "waits", "planes", "points", "skews", "segments"),
+    *("linear", "waits", "planes", "points", "skews", "segments", "lanes"),
 )
 LibraryUse = Literal["auto", "always", "never"]
 # Options that have an effect beside these values alone, or where another one has none of those.

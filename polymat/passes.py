@@ -254,6 +254,12 @@ PASSES: tuple[Pass, ...] = (
         of_steps=True,
     ),
     Pass(
+        *("lanes", "codegen", Schedule, Schedule),
+        *("rows of sums that need finished rows are the lanes of vectors", recurring.lane, _tiled),
+        joins=True,
+        of_steps=True,
+    ),
+    Pass(
         *("codegen", "codegen", Schedule, Program),
         *("a C function for every nest, and those exported", lower_schedule),
         joins=True,

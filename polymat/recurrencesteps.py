@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from polymat.codegen.planes import planes_in_place
+from polymat.decide.lanedrows import with_laned_rows
 from polymat.decide.opensteps import StepsAsked
 from polymat.decide.pointwisesteps import with_lone_points
 from polymat.decide.segmentedsteps import with_segmented_steps
@@ -112,6 +113,13 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
 def segment(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with several steps in one pass over segments of the arrays."""
     return with_segmented_steps(schedule, _asked(job)) if isinstance(schedule, Stepwise) else schedule
+
+
+def lane(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with rows that are the lanes of vectors, where sums may be added up in another order."""
+    if not isinstance(schedule, Stepwise) or not job.request.options.reassociate:
+        return schedule
+    return with_laned_rows(schedule, _asked(job))
 
 
 def _asked(job: Job) -> StepsAsked:

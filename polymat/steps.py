@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from polymat.codegen.functionlimits import within_limits
+from polymat.codegen.lanedwriter import with_laned_function
 from polymat.codegen.lower import lower
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
@@ -24,6 +25,7 @@ from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping, separate
 from polymat.graph.inline import inline_pointwise
+from polymat.graph.laned import LanedRows
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pipelinetext import stage_lines
 from polymat.graph.pitches import pitch_inputs
@@ -266,6 +268,8 @@ def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, cl
 def _lower_section(section: StepSection[Schedule], job: Job) -> Program:
     """The program of a section, with what computes some rows, points or steps where these go together."""
     together = section.together
+    if isinstance(together, LanedRows):
+        return with_laned_function(lower_schedule(section.level, job, within=True), together)
     if together is None or not isinstance(section.level, Schedule):
         return lower_schedule(section.level, job, within=True)
     asked = job.request

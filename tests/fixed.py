@@ -55,7 +55,7 @@ def own_c(program: Program) -> str:
 def report_of(outputs: Any, **asked: Any) -> Report:
     """What `explain()` gives."""
     found = compiled_levels(outputs, **asked)
-    built, schedule, program = found["built"], told(found["tilesize"], found["segments"]), found["codegen"]
+    built, schedule, program = found["built"], told(found["tilesize"], found["lanes"]), found["codegen"]
     assert isinstance(built, Pipeline)
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")

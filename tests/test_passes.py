@@ -32,7 +32,7 @@ from polymat.passes import PASSES, levels_of, position
 from polymat.request import Request
 from polymat.steps import Job, Level
 from tests import eliminations
-from tests.decide import recurrences, test_lonepoints, test_segmentedsteps, test_skewedsteps
+from tests.decide import recurrences, test_lanedrows, test_lonepoints, test_segmentedsteps, test_skewedsteps
 from tests.rewrite import test_sumblocks
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
@@ -59,7 +59,18 @@ ORDER = [
 ]
 ORDER += ["transforms", "inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders"]
 ORDER += ["positions", "inlined_turns", "inlined_planes", "waits"]
-ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "points", "skews", "segments", "codegen"]
+ORDER += [
+    "fusion",
+    "tilesize",
+    "folds",
+    "orders",
+    "planes",
+    "points",
+    "skews",
+    "segments",
+    "lanes",
+    "codegen",
+]
 ORDER += ["source", "runtime"]
 
 
@@ -164,9 +175,15 @@ def points_by_themselves() -> Request:
     return request_for(outputs, inputs=inputs)
 
 
+def rows_of_a_band() -> Request:
+    """A factor in a band, row by row."""
+    return request_for(test_lanedrows.banded(), name="y", estimates=test_lanedrows.SIZES)
+
+
 # What a pass behind the rewrites, each of which has a test of its own, does something to.
 CHANGED = {
     "folds": running_sums,
+    "lanes": rows_of_a_band,
     "linear": rows_that_are_exchanged,
     "orders": several_orders,
     "planes": means_of_neighbours,

@@ -15,7 +15,15 @@ from polymat.codegen.c.apart import SHARED, Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_headers, arithmetic_needs
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.needs import Need, Piece, UserKernel
-from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes, apart_text, rows_text, segments_text
+from polymat.codegen.c.rows import (
+    RowNeed,
+    RowPart,
+    RowTypes,
+    apart_text,
+    laned_text,
+    rows_text,
+    segments_text,
+)
 from polymat.codegen.functions.elementary import function_needs, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
@@ -82,6 +90,7 @@ _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
     RowPart.BACKWARDS: backwards_text,
     RowPart.EXTREMES: extremes_text,
     RowPart.SEGMENTS: segments_text,
+    RowPart.LANED: laned_text,
 }
 
 # What has a writer for all of its values; of functions there are some for each type.

@@ -7,12 +7,14 @@ from typing import Any
 
 from polymat.codegen.c.ctree import CExpr, Stmt
 from polymat.codegen.c.needs import Need
+from polymat.codegen.lanedwriter import rows_as_lanes
 from polymat.codegen.pointloops import PointLoops
 from polymat.codegen.sectionloops import SectionLoops
 from polymat.codegen.segmentwriter import in_segments
 from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.waitingloops import WaitingLoops
 from polymat.errors import unreachable
+from polymat.graph.laned import LanedRows
 from polymat.graph.pointsteps import PointSteps
 from polymat.graph.segmented import SegmentedSteps
 from polymat.graph.skewed import SkewedSteps
@@ -39,5 +41,8 @@ def loops_together(section: StepSection[Any], parts: Parts) -> tuple[Stmt, ...]:
             return SkewedLoops(*parts, skewed).statements()
         case SegmentedSteps():
             return in_segments(SectionLoops(*parts))
+        case LanedRows():
+            assert section.steps is not None
+            return rows_as_lanes(SectionLoops(*parts), section.steps)
         case unknown:
             unreachable(unknown)

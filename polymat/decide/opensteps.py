@@ -1,7 +1,8 @@
 """Steps that may still run together in some way, since no pass before has found one for them.
 
 The ways are asked in the order of `polymat.graph.stepwise.Together`: slices that wait, points by themselves,
-steps that follow each other over rows, segments of a line.  The first that takes a section has it.
+steps that follow each other over rows, segments of a line, rows as lanes.  The first that takes a section
+has it.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from polymat.dataclass import dataclass
+from polymat.graph.laned import LanedRows
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pointsteps import PointSteps
 from polymat.graph.segmented import SegmentedSteps
@@ -22,7 +23,7 @@ from polymat.lang.types import ScalarType
 L = TypeVar("L")
 ONE = Affine((), 1)
 WHOLE = 1 << 40  # steps of a block that has all there are
-Together = WaitingSlices | PointSteps | SkewedSteps | SegmentedSteps
+Together = WaitingSlices | PointSteps | SkewedSteps | SegmentedSteps | LanedRows
 """How several steps of a section run together, in the order in which the passes that find them ask."""
 
 

@@ -85,3 +85,37 @@ def counts_at(domain: Domain, sizes: Mapping[str, int]) -> list[int]:
         return [0] * len(domain.dims)
     ends = ((at.dim_min_val(k), at.dim_max_val(k)) for k in range(len(domain.dims)))
     return [int(high.to_python()) - int(low.to_python()) + 1 for low, high in ends]
+
+
+def for_each(domain: Domain, last: str) -> Domain:
+    """The values of the last dimension at each point of all others, which are parameters then."""
+    count = len(domain.dims) - 1
+    kinds = isl.dim_type
+    moved = domain.set.coalesce().move_dims(kinds.param, domain.set.dim(kinds.param), kinds.set, 0, count)
+    return Domain((*domain.params, *domain.dims[:-1]), (last,), moved)
+
+
+def conditions(domain: Domain, known: Domain) -> tuple[tuple[tuple[Affine, bool], ...], ...] | None:
+    """The conditions by which points of a domain differ from others: any of these, each all of some forms.
+
+    A form is at least 0, or 0 where the second of the pair says so.  known: all points.  None where no forms
+    tell them.
+    """
+    found = []
+    for part in basic_sets(domain.set.gist(known.set).coalesce()):
+        if part.dim(isl.dim_type.div) > 0:
+            return None
+        found.append(tuple((_form(domain, each), each.is_equality()) for each in part.get_constraints()))
+    return tuple(found)
+
+
+def _form(domain: Domain, constraint: isl.Constraint) -> Affine:
+    """The form of parameters and dimensions of a constraint."""
+    sides = ((isl.dim_type.param, domain.params), (isl.dim_type.set, domain.dims))
+    terms = [
+        (name, int(constraint.get_coefficient_val(kind, k).to_python()))
+        for kind, names in sides
+        for k, name in enumerate(names)
+    ]
+    const = int(constraint.get_constant_val().to_python())
+    return Affine(tuple((name, number) for name, number in terms if number), const)

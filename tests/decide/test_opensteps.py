@@ -11,6 +11,7 @@ import polymat as pm
 from polymat import Double, Function, Int, Interval, Parameter, Variable
 from polymat.decide.opensteps import open_schedule
 from polymat.driver import levels, request_for
+from polymat.graph.laned import LanedRows
 from polymat.graph.pointsteps import PointSteps
 from polymat.graph.segmented import SegmentedSteps
 from polymat.graph.skewed import SkewedSteps
@@ -21,7 +22,13 @@ from polymat.plan.schedule import Schedule
 
 T, N = Parameter(Int, "T"), Parameter(Int, "N")
 i = Variable(Int, "i")
-FOUND_BY = {WaitingSlices: "waits", PointSteps: "points", SkewedSteps: "skews", SegmentedSteps: "segments"}
+FOUND_BY = {
+    WaitingSlices: "waits",
+    PointSteps: "points",
+    SkewedSteps: "skews",
+    SegmentedSteps: "segments",
+    LanedRows: "lanes",
+}
 
 
 def planned() -> Stepwise[Schedule]:

@@ -44,7 +44,7 @@ def compiled_levels(request: Request) -> tuple[Pipeline, Any, Program]:
     built, program = found["built"], found["codegen"]
     assert isinstance(built, Pipeline)
     assert isinstance(program, Program)
-    return built, told(found["tilesize"], found["segments"]), program
+    return built, told(found["tilesize"], found["lanes"]), program
 
 
 def stated_request(outputs: Any, estimates: Any, **asked: Any) -> Request:

@@ -35,7 +35,7 @@ def written(
 ) -> tuple[dict[str, str], str]:
     """The schemes of a program, and its C without comments, which say what a scheme has decided."""
     found = compiled_levels(output, machine=WIDE, estimates=estimates, options=options)
-    schedule, program = told(found["tilesize"], found["segments"]), found["codegen"]
+    schedule, program = told(found["tilesize"], found["lanes"]), found["codegen"]
     assert isinstance(program, Program)
     parts = [schedule] if isinstance(schedule, Schedule) else [*schedule.flat()]  # type: ignore[union-attr]
     schemes = [schemes_of(plan) for part in parts for plan in part.plans]

@@ -155,6 +155,7 @@ class RowPart(Enum):
     BACKWARDS = "backwards"  # vectors of rows that are read from their ends
     EXTREMES = "extremes"  # minima and maxima in vectors
     SEGMENTS = "segments"  # arrays as rows of points of segments
+    LANED = "laned"  # vectors of which some first lanes count
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,11 @@ def segments_text(types: RowTypes) -> str:
     turned = f"_PM_ROW_BEHIND_{types.suffix}(all, all, "
     macros = {"ONWARDS(all)": f"{turned}1)", "BACK(all)": f"{turned}{types.lanes - 1})"}
     return types.kernel("segments", **macros)
+
+
+def laned_text(types: RowTypes) -> str:
+    """A piece of the prelude; it stands after that of `rows_text`."""
+    return types.kernel("laned")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,293 @@
+"""Rows of steps that need none of each other in columns before all of them, found from what points read.
+
+A point sums up products along its row: of elements of its own row, and of others that depend on the column
+and the term alone, and on finished rows.  Where the sum of column x takes terms before x and reads rows up to
+x, rows i to i + n have all they need in the columns before i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from polymat.dataclass import dataclass
+from polymat.graph.laned import LaidElement, RowCase, RowCircle, RowSum
+from polymat.graph.lanedterms import AddedTerms, are_same, is_arithmetic, is_zero
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.placedreads import Element, SharedArrays
+from polymat.graph.splice import free_name, names_taken
+from polymat.graph.stage import Accumulation, Part, Stage, loads_of
+from polymat.graph.stepwise import ArrayView
+from polymat.lang.affine import Affine, computed_in
+from polymat.lang.expr import Load, Parameter, Variable
+from polymat.lang.reduction import Op
+from polymat.lang.table import Lookup
+from polymat.lang.traverse import walk
+from polymat.lang.types import ScalarType
+from polymat.poly.domain import Domain
+from polymat.poly.finished import conditions, for_each, in_coordinates, with_steps
+
+SKEWS = (0, 1, -1)  # by which the column of a step differs from its number, for each row
+NAMED = (Parameter, Variable, Lookup)  # values that are no elements
+
+
+def row_circle(shared: SharedArrays) -> RowCircle | None:
+    """The rows of a section; None where its steps are no such rows."""
+    if shared.inner is None or len(shared.inner.sections) != 1:
+        return None
+    ((pipeline, given),) = shared.innermost()
+    steps = shared.inner.sections[0].steps
+    if steps is None or steps.least or steps.below or len(steps.first) != 1 or len(steps.last) != 1:
+        return None
+    if len(pipeline.stages) != 2 or pipeline.scalars or any(stage.dims for stage in pipeline.stages):
+        return None
+    total, point = pipeline.stages
+    if total.op is not Op.Sum or point.op is not None:
+        return None
+    if pipeline.outputs != (point.name,) or total.dtype != point.dtype or point.dtype.kind != "f":
+        return None
+    row = shared.steps[0]
+    for skew in SKEWS:
+        first, last = (form[0] + Affine.name(row).scale(skew) for form in (steps.first, steps.last))
+        behind = Affine.name(row) - last
+        if behind.is_constant and behind.const in (0, 1) and first.coefficient(row) in (0, 1):
+            return _Finder(shared, pipeline, given, skew).circle(first, behind.const)
+    return None
+
+
+@dataclass(eq=False)
+class _Finder:
+    """Finds the forms of one circle, whose columns are inner steps plus `skew` times the row."""
+
+    shared: SharedArrays
+    pipeline: Pipeline
+    given: Sequence[ArrayView]
+    skew: int
+    names: tuple[str, str] = field(default=("", ""), init=False)
+
+    def circle(self, first: Affine, behind: int) -> RowCircle | None:
+        total, point = self.pipeline.stages
+        taken = {*names_taken(self.pipeline), *names_taken(self.shared.whole), *self.shared.steps}
+        column = free_name("column", taken)
+        self.names = (column, free_name("term", {*taken, column}))
+        added = self._sum(total, first)
+        places = None if added is None else self._places()
+        if added is None or places is None:
+            return None
+        found, terms = added
+        domains = [self._points(part) for part in point.parts]
+        whole = domains[0]
+        for each in domains[1:]:
+            whole = whole.union(each)
+        if not self._has_all_terms(found, terms, whole):
+            return None
+        cases = [self._case(part, at, whole) for part, at in zip(point.parts, domains, strict=True)]
+        main = self._main(point, domains, whole)
+        if main is None or any(case is None for case in cases):
+            return None
+        number, lows = main
+        made = self._made(point)
+        if made is None:
+            return None
+        known = tuple(case for case in cases if case is not None)
+        names = (self._row, *self.names)
+        return RowCircle(*names, point.dtype, first, behind, found, known[number], lows, known, places, made)
+
+    # ---- the sum ----
+
+    def _sum(self, total: Stage, first: Affine) -> tuple[RowSum, Domain] | None:
+        """The sum, and row, column and term of all that it adds.
+
+        What points in the column of their row's number add may be written apart, if it is the same there.
+        """
+        added = [self._added(item, total) for item in total.accumulations]
+        if None in added or not is_zero(total.parts):
+            return None
+        ends = Affine.name(self.names[0]) - self._here
+        parts = [each for each in added if each is not None]
+        before = [each for each in parts if not each.terms.at_least_zero([-ends - 1]).is_empty()]
+        if len(before) != 1 or not self._are_finished(before[0]):
+            return None
+        (main,) = before
+        there = {self._row: Affine.name(self.names[0])}
+        terms = main.terms
+        for each in parts:
+            if each is not main:
+                if not each.terms.at_least_zero([ends - 1]).is_empty() or not are_same(each, main, there):
+                    return None
+                terms = terms.union(each.terms)
+        sides = for_each(terms, self.names[1]).sides(self.names[1])
+        if sides is None or sides[1] != (Affine.name(self.names[0]) - 1,) or not self._are_lows(sides[0]):
+            return None
+        if not terms.at_least_zero([first - 1 - Affine.name(self.names[1])]).is_empty():
+            return None
+        return RowSum(total.name, main.item.expr, sides[0], main.own, main.elements), terms
+
+    def _added(self, item: Accumulation, total: Stage) -> AddedTerms | None:
+        """What one item adds, its terms told apart by the columns of what they read of their own row."""
+        if len(item.dims) != 1 or item.target or not is_arithmetic(item.expr, total):
+            return None
+        read = self._read(item)
+        if read is None:
+            return None
+        points = with_steps(item.domain.assume(self.pipeline.context), self.shared.steps)
+        ends = self._column - self._here
+        is_end = points.at_least_zero([-ends - 1]).is_empty() and points.at_least_zero([ends - 1]).is_empty()
+        at = {self.shared.steps[1]: self._here - self._here.scale(self.skew)} if is_end else {}
+        own = {load: each for load, each in read.items() if each.made and each.made[0] == self._here}
+        columns = {(each.made[1] + self._here.scale(self.skew)).substitute(at) for each in own.values()}
+        if len(columns) != 1:
+            return None
+        (term,), reduced = columns, item.dims[0]
+        sign = term.coefficient(reduced)
+        if abs(sign) != 1 or not term.is_linear_in([reduced, *self.shared.steps]):
+            return None
+        rest = term - Affine.name(reduced).scale(sign)
+        solved = {reduced: (Affine.name(self.names[1]) - rest).scale(sign)}
+        laid = {load: self._laid(each, solved) for load, each in read.items()}
+        terms = in_coordinates(points, (self._row, *self.names), [self._here, self._column, term])
+        others = {
+            load: tuple(self._moved(form, solved) for form in each.made)
+            for load, each in read.items()
+            if load not in own
+        }
+        return AddedTerms(item, frozenset(own), laid, others, terms)
+
+    def _are_finished(self, added: AddedTerms) -> bool:
+        """Whether what a term reads of other rows is of rows up to its column, in columns up to the term."""
+        column, term = map(Affine.name, self.names)
+        for load, made in added.others.items():
+            if any(self._row in form.names() for form in added.elements[load].indices):
+                return False
+            if made:
+                row, inner = made
+                later = (row - column - 1, inner + row.scale(self.skew) - term - 1)
+                if any(not added.terms.at_least_zero([form]).is_empty() for form in later):
+                    return False
+        return True
+
+    def _has_all_terms(self, found: RowSum, terms: Domain, whole: Domain) -> bool:
+        """Whether each point adds all terms between the limits."""
+        column, term = map(Affine.name, self.names)
+        between = whole.extended([self.names[1]])
+        between = between.at_least_zero([*(term - low for low in found.lows), column - 1 - term])
+        return between.is_subset(terms)
+
+    # ---- cases ----
+
+    def _points(self, part: Part) -> Domain:
+        """Row and column of the points of a case."""
+        steps = self.shared.steps
+        points = with_steps(part.domain.assume(self.pipeline.context), steps)
+        return in_coordinates(points, (self._row, self.names[0]), [self._here, self._column])
+
+    def _case(self, part: Part, points: Domain, whole: Domain) -> RowCase | None:
+        """A case; None where it reads what may have been written over."""
+        where, read = conditions(points, whole), self._read(part)
+        if where is None or read is None or any(isinstance(each, NAMED) for each in walk(part.expr)):
+            return None
+        laid = {load: self._laid(each, {}) for load, each in read.items()}
+        for load, each in read.items():
+            row_wise = any(self._row in form.names() for form in laid[load].indices)
+            if not each.made and row_wise and laid[load].indices[0] != self._here:
+                return None
+        return RowCase(where, part.expr, laid)
+
+    def _main(
+        self, point: Stage, domains: Sequence[Domain], whole: Domain
+    ) -> tuple[int, tuple[Affine, ...]] | None:
+        """The one case in columns before the row's number that is not 0, and where these begin."""
+        column = Affine.name(self.names[0])
+        before = [each.at_least_zero([self._here - 1 - column]) for each in domains]
+        some = [k for k, each in enumerate(before) if not each.is_empty() and not is_zero([point.parts[k]])]
+        if len(some) != 1:
+            return None
+        (number,) = some
+        part = point.parts[number]
+        if not any(load.source.name == self.pipeline.stages[0].name for load in loads_of(part)):
+            return None
+        sides = for_each(before[number], self.names[0]).sides(self.names[0])
+        if sides is None or sides[1] != (self._here - 1,) or not self._are_lows(sides[0]):
+            return None
+        between = whole.at_least_zero([*(column - low for low in sides[0]), self._here - 1 - column])
+        if not between.is_subset(before[number]) or not is_arithmetic(part.expr, point):
+            return None
+        read = self._read(part)
+        assert read is not None
+        for each in read.values():
+            if each.made:
+                row = self._moved(each.made[0], {})
+                later = before[number].at_least_zero([row - column - 1])
+                if self._row in row.names() or not later.is_empty():
+                    return None
+        return number, sides[0]
+
+    # ---- elements ----
+
+    def _read(self, item: Part | Accumulation) -> dict[Load, Element] | None:
+        """What is read of arrays that all steps share; None where that is open."""
+        views = {array.name: view for array, view in zip(self.pipeline.inputs, self.given, strict=True)}
+        found: dict[Load, Element] = {}
+        for load in loads_of(item):
+            if load.source.is_input:
+                element = self.shared.element(views, load)
+                if element is None or computed_in(element.indices) or load.dtype != self._dtype:
+                    return None
+                found[load] = element
+            elif isinstance(item, Accumulation):
+                return None
+        return found
+
+    def _places(self) -> dict[str, tuple[int, tuple[Affine, ...]]] | None:
+        """Where each array is among what a step is given whole."""
+        extents = {array.name: array.extents for array in self.shared.arrays()}
+        views = self.shared.section.inputs
+        whole = {view.array: k for k, view in enumerate(views) if view.step is None}
+        needed = {view.array for view in (*views, *self.shared.section.outputs)}
+        return {name: (whole[name], extents[name]) for name in needed} if needed <= {*whole} else None
+
+    def _made(self, point: Stage) -> LaidElement | None:
+        """The element that a step makes."""
+        assert self.shared.inner is not None
+        held = {each.name: each for each in self.shared.inner.held}[point.name]
+        (output,) = self.shared.section.outputs
+        if held.extents or output.step is None:
+            return None
+        around = self.shared.held[output.array]
+        inner = Affine.name(self.shared.steps[1])
+        made = Element(output.array, (around.plane(output.step), held.plane(inner)))
+        return self._laid(made, {})
+
+    def _laid(self, element: Element, solved: Mapping[str, Affine]) -> LaidElement:
+        return LaidElement(element.array, tuple(self._moved(form, solved) for form in element.indices))
+
+    def _moved(self, form: Affine, solved: Mapping[str, Affine]) -> Affine:
+        """A form of row, column and term."""
+        inner = Affine.name(self.names[0]) - self._here.scale(self.skew)
+        return form.substitute(solved).substitute({self.shared.steps[1]: inner})
+
+    def _are_lows(self, forms: Sequence[Affine]) -> bool:
+        """Whether limits are the same for all rows, or move with them one by one."""
+        within = all(
+            form.coefficient(self._row) in (0, 1)
+            and form.is_linear_in([self._row])
+            and {*self.names}.isdisjoint(form.names())
+            for form in forms
+        )
+        return within and len(forms) > 0
+
+    @property
+    def _dtype(self) -> ScalarType:
+        return self.pipeline.stages[-1].dtype
+
+    @property
+    def _row(self) -> str:
+        return self.shared.steps[0]
+
+    @property
+    def _here(self) -> Affine:
+        return Affine.name(self._row)
+
+    @property
+    def _column(self) -> Affine:
+        return Affine.name(self.shared.steps[1]) + self._here.scale(self.skew)

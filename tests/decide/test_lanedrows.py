@@ -1,0 +1,157 @@
+"""Rows of sums along them are the lanes of vectors where they need finished rows and themselves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import (
+    Case,
+    Condition,
+    Double,
+    Float,
+    Function,
+    Int,
+    Interval,
+    Matrix,
+    Op,
+    Options,
+    Parameter,
+    Reduce,
+    Reduction,
+    Sqrt,
+    Variable,
+)
+from polymat.driver import levels, request_for
+from polymat.graph.laned import LanedRows
+from polymat.graph.stepwise import Stepwise
+from polymat.machine.known import HASWELL
+
+N, K = Parameter(Int, "N"), Parameter(Int, "K")
+i, j, k, d, e = (Variable(Int, name) for name in "ijkde")
+ROWS, OFFSETS = Interval(Int, 0, N - 1), Interval(Int, 0, K)
+SIZES = {N: 1000, K: 64}
+LANED = "_pm_laned"
+
+
+def banded(kind: str = "cholesky", dtype: Any = Double) -> Function:
+    """A factor whose element (i, i - d) lies at (i, d): Cholesky's, that of LDL', or one with a scale."""
+    A = Matrix(dtype, "A", [N, K + 1])
+    terms = ([i, d, e], [ROWS, OFFSETS, Interval(Int, 1, K)])
+    total = Reduction(([i, d], [ROWS, OFFSETS]), terms, dtype, "total")
+    L = Function(([i, d], [ROWS, OFFSETS]), dtype, "L", default=0.0)
+    there = Condition(d + e, "<=", i) & Condition(d + e, "<=", K)
+    added = L(i, d + e) * L(i - d, e)
+    added = {"cholesky": added, "ldlt": added * L(i - d - e, 0), "scaled": 0.5 * added}[kind]
+    total.defn = [Case(there, Reduce(total(i, d), added, Op.Sum))]
+    first = A(i, 0) - total(i, 0)
+    left = Condition(d, ">=", 1) & Condition(d, "<=", i)
+    L.defn = [
+        Case(Condition(d, "==", 0), first if kind == "ldlt" else Sqrt(first)),
+        Case(left, (A(i, d) - total(i, d)) / L(i - d, 0)),
+    ]
+    return L
+
+
+def bands(rows: int, width: int, dtype: Any = float) -> Any:
+    """A matrix whose diagonal is larger than all else of a row; beyond its first column are zeros."""
+    found = np.random.default_rng(rows + width).random((rows, width + 1))
+    found[:, 0] += 2 * width + 1
+    found[np.arange(rows)[:, None] < np.arange(width + 1)] = 0
+    return found.astype(dtype)
+
+
+def laned(made: Function, options: Options | None = None, **changes: Any) -> list[LanedRows]:
+    request = request_for(made, options=options or Options(), estimates=SIZES)
+    request = replace(request, machine=replace(HASWELL, **changes))
+    level = next(each for name, each in levels(request) if name == "lanes")
+    sections = level.sections if isinstance(level, Stepwise) else ()
+    return [each.together for each in sections if isinstance(each.together, LanedRows)]
+
+
+@pytest.mark.parametrize("kind", ["cholesky", "ldlt", "scaled"])
+def test_rows_of_a_band_are_lanes(kind: str) -> None:
+    (found,) = laned(banded(kind))
+    assert (found.lanes, found.columns) == (4, 8)
+    assert str(found) == "4 rows at a time are the lanes of vectors, 8 columns side by side"
+    assert found.circle.behind == 0
+    (found,) = laned(banded(kind, Float))
+    assert found.lanes == 8
+
+
+@pytest.mark.parametrize("options", [Options(skip=("lanes",)), Options(reassociate=False)])
+def test_they_are_not_where_options_say_so(options: Options) -> None:
+    assert laned(banded(), options) == []
+
+
+def test_they_are_not_of_short_vectors() -> None:
+    assert laned(banded(), vector_bits=128) == []
+
+
+def test_they_are_not_where_the_user_says_what_loops_a_sum_has() -> None:
+    assert laned(banded(), Options(scheme={"total": "[R(e), V(e)]"})) == []
+
+
+@pytest.mark.parametrize("kind", ["cholesky", "ldlt", "scaled"])
+@pytest.mark.parametrize(("dtype", "near"), [(Double, 1e-12), (Float, 1e-4)])
+def test_numbers_are_right(kind: str, dtype: Any, near: float) -> None:
+    run = pm.compile(banded(kind, dtype), name="y", estimates=SIZES, options=Options(threads=1))
+    assert LANED in run.source
+    for rows in (0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 50):
+        for width in (0, 1, 2, 6, 7, 8, 9, 16, 25, 40):
+            given = bands(rows, width, dtype.dtype)
+            np.testing.assert_allclose(run(given), run.reference(given), rtol=near, atol=near)
+
+
+def test_numbers_of_many_rows_are_those_of_single_steps() -> None:
+    run, alone = (
+        pm.compile(banded(), name="y", estimates=SIZES, options=Options(threads=1, skip=skip))
+        for skip in ((), ("lanes",))
+    )
+    assert LANED not in alone.source
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        given = bands(int(rng.integers(100, 600)), int(rng.integers(0, 150)))
+        np.testing.assert_allclose(run(given), alone(given), rtol=1e-12, atol=1e-14)
+        over = given.copy()
+        np.testing.assert_array_equal(run(over, out=over), run(given))
+
+
+def test_what_is_not_finite_stays_where_it_belongs() -> None:
+    run, alone = (
+        pm.compile(banded("scaled"), name="y", estimates=SIZES, options=Options(threads=1, skip=skip))
+        for skip in ((), ("lanes",))
+    )
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        given = bands(60, 5)
+        given[rng.integers(60), rng.integers(6)] = rng.choice([np.inf, -np.inf, np.nan])
+        found, wanted = run(given), alone(given)
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(wanted))
+
+
+def joined(operation: Op, *, later: bool = False) -> Function:
+    """Rows of a band that join terms by an operation; later: those of rows beside their own."""
+    A = Matrix(Double, "A", [N, K + 1])
+    terms = ([i, d, e], [ROWS, OFFSETS, Interval(Int, 1, K)])
+    best = Reduction(([i, d], [ROWS, OFFSETS]), terms, Double, "best")
+    t = Function(([i, d], [ROWS, OFFSETS]), Double, "t", default=0.0)
+    there = Condition(d + e, "<=", i) & Condition(d + e, "<=", K)
+    other = t(i - 1, d + e - 1) if later else t(i - d, e)
+    where = there & Condition(i, ">=", 1) if later else there
+    best.defn = [Case(where, Reduce(best(i, d), t(i, d + e) * other, operation))]
+    t.defn = [Case(Condition(d, "<=", i), A(i, d) - best(i, d))]
+    return t
+
+
+def test_other_operations_stay_as_they_are() -> None:
+    assert len(laned(joined(Op.Sum))) == 1
+    assert laned(joined(Op.Min)) == []
+
+
+def test_rows_that_need_the_row_before_in_all_columns_stay() -> None:
+    assert laned(joined(Op.Sum, later=True)) == []

@@ -25,11 +25,10 @@ class LaidElement:
 class RowSum:
     """The sum of a point: over the terms from the largest of `lows` to the one before its column.
 
-    name: of the stage.  expr: what is added.  own: the loads that read the point of the same row in the
+    expr: what is added.  own: the loads that read the point of the same row in the
     column that the term is; elements: what all loads read.
     """
 
-    name: str
     expr: Expr
     lows: tuple[Affine, ...]
     own: frozenset[Load]

@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polymat.dataclass import dataclass
-from polymat.graph.laned import LaidElement
+from polymat.graph.laned import LaidElement, RowCase
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.placedreads import SharedArrays
 from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.graph.stepwise import ArrayView
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Unary
+from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.poly.domain import Domain
 
 ARITHMETIC = ("+", "-", "*", "/")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """A pipeline of single steps, with what its inputs are: a point, and the sum that it has, if any."""
+
+    pipeline: Pipeline
+    given: Sequence[ArrayView]
+    total: Stage | None
+    point: Stage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +38,27 @@ class AddedTerms:
     elements: Mapping[Load, LaidElement]
     others: Mapping[Load, tuple[Affine, ...]]
     terms: Domain
+
+
+def insides(shared: SharedArrays) -> tuple[Inside, ...] | None:
+    """The pipelines of single steps, each a point that may sum up; None where there are others."""
+    if shared.inner is None:
+        return None
+    steps = [each.steps for each in shared.inner.sections]
+    if any(each is None or each.least or each.below for each in steps):
+        return None
+    found = []
+    for pipeline, given in shared.innermost():
+        *totals, point = pipeline.stages
+        total = totals[0] if totals else None
+        plain = not pipeline.scalars and not any(stage.dims for stage in pipeline.stages)
+        if len(totals) > 1 or not plain or pipeline.outputs != (point.name,) or point.op is not None:
+            return None
+        if total is not None and (total.op is not Op.Sum or total.dtype != point.dtype):
+            return None
+        found.append(Inside(pipeline, given, total, point))
+    alike = len({(each.point.name, each.point.dtype) for each in found}) == 1
+    return tuple(found) if alike and found[0].point.dtype.kind == "f" else None
 
 
 def is_arithmetic(expr: Expr, stage: Stage) -> bool:
@@ -45,9 +80,17 @@ def are_same(one: AddedTerms, other: AddedTerms, there: Mapping[str, Affine]) ->
     return texts[0] == texts[1]
 
 
+def are_same_cases(alone: RowCase, other: RowCase) -> bool:
+    """Whether a case is what another one is where its sum is 0."""
+    texts = [tuple(_shape(node, case.elements, {}) for node in walk(case.expr)) for case in (alone, other)]
+    return texts[0] == texts[1]
+
+
 def _shape(
     node: object, elements: Mapping[Load, LaidElement], there: Mapping[str, Affine]
 ) -> tuple[object, ...]:
+    if isinstance(node, Load) and node not in elements:
+        return (0,)
     if isinstance(node, Load):
         laid = elements[node]
         return (laid.array, *(form.substitute(there) for form in laid.indices))

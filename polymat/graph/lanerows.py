@@ -12,18 +12,22 @@ from dataclasses import field
 
 from polymat.dataclass import dataclass
 from polymat.graph.laned import LaidElement, RowCase, RowCircle, RowSum
-from polymat.graph.lanedterms import AddedTerms, are_same, is_arithmetic, is_zero
-from polymat.graph.pipeline import Pipeline
+from polymat.graph.lanedterms import (
+    AddedTerms,
+    Inside,
+    are_same,
+    are_same_cases,
+    insides,
+    is_arithmetic,
+    is_zero,
+)
 from polymat.graph.placedreads import Element, SharedArrays
 from polymat.graph.splice import free_name, names_taken
-from polymat.graph.stage import Accumulation, Part, Stage, loads_of
-from polymat.graph.stepwise import ArrayView
+from polymat.graph.stage import Accumulation, Part, loads_of
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load, Parameter, Variable
-from polymat.lang.reduction import Op
 from polymat.lang.table import Lookup
 from polymat.lang.traverse import walk
-from polymat.lang.types import ScalarType
 from polymat.poly.domain import Domain
 from polymat.poly.finished import conditions, for_each, in_coordinates, with_steps
 
@@ -33,26 +37,11 @@ NAMED = (Parameter, Variable, Lookup)  # values that are no elements
 
 def row_circle(shared: SharedArrays) -> RowCircle | None:
     """The rows of a section; None where its steps are no such rows."""
-    if shared.inner is None or len(shared.inner.sections) != 1:
+    found_inside = insides(shared)
+    if found_inside is None:
         return None
-    ((pipeline, given),) = shared.innermost()
-    steps = shared.inner.sections[0].steps
-    if steps is None or steps.least or steps.below or len(steps.first) != 1 or len(steps.last) != 1:
-        return None
-    if len(pipeline.stages) != 2 or pipeline.scalars or any(stage.dims for stage in pipeline.stages):
-        return None
-    total, point = pipeline.stages
-    if total.op is not Op.Sum or point.op is not None:
-        return None
-    if pipeline.outputs != (point.name,) or total.dtype != point.dtype or point.dtype.kind != "f":
-        return None
-    row = shared.steps[0]
-    for skew in SKEWS:
-        first, last = (form[0] + Affine.name(row).scale(skew) for form in (steps.first, steps.last))
-        behind = Affine.name(row) - last
-        if behind.is_constant and behind.const in (0, 1) and first.coefficient(row) in (0, 1):
-            return _Finder(shared, pipeline, given, skew).circle(first, behind.const)
-    return None
+    found = (_Finder(shared, found_inside, skew).circle() for skew in SKEWS)
+    return next((each for each in found if each is not None), None)
 
 
 @dataclass(eq=False)
@@ -60,48 +49,50 @@ class _Finder:
     """Finds the forms of one circle, whose columns are inner steps plus `skew` times the row."""
 
     shared: SharedArrays
-    pipeline: Pipeline
-    given: Sequence[ArrayView]
+    insides: Sequence[Inside]
     skew: int
     names: tuple[str, str] = field(default=("", ""), init=False)
 
-    def circle(self, first: Affine, behind: int) -> RowCircle | None:
-        total, point = self.pipeline.stages
-        taken = {*names_taken(self.pipeline), *names_taken(self.shared.whole), *self.shared.steps}
+    def circle(self) -> RowCircle | None:
+        inner = [names_taken(each.pipeline) for each in self.insides]
+        taken = {*names_taken(self.shared.whole), *self.shared.steps}.union(*inner)
         column = free_name("column", taken)
         self.names = (column, free_name("term", {*taken, column}))
-        added = self._sum(total, first)
-        places = None if added is None else self._places()
-        if added is None or places is None:
-            return None
-        found, terms = added
-        domains = [self._points(part) for part in point.parts]
+        parts = [(inside, part) for inside in self.insides for part in inside.point.parts]
+        domains = [self._points(*each) for each in parts]
         whole = domains[0]
         for each in domains[1:]:
             whole = whole.union(each)
-        if not self._has_all_terms(found, terms, whole):
+        ends = for_each(whole, column).limits(column)
+        behind = None if ends is None else self._here - ends[1]
+        if ends is None or behind is None or not behind.is_constant or behind.const not in (0, 1):
             return None
-        cases = [self._case(part, at, whole) for part, at in zip(point.parts, domains, strict=True)]
-        main = self._main(point, domains, whole)
-        if main is None or any(case is None for case in cases):
+        if not self._are_lows([ends[0]]):
+            return None
+        added, places, made = self._sum(ends[0]), self._places(), self._made()
+        if added is None or places is None or made is None or not self._has_all_terms(*added, whole):
+            return None
+        cases = [self._case(*each, at, whole) for each, at in zip(parts, domains, strict=True)]
+        known = tuple(case for case in cases if case is not None)
+        main = self._main(parts, known, domains, whole, added[0]) if len(known) == len(cases) else None
+        if main is None:
             return None
         number, lows = main
-        made = self._made(point)
-        if made is None:
-            return None
-        known = tuple(case for case in cases if case is not None)
-        names = (self._row, *self.names)
-        return RowCircle(*names, point.dtype, first, behind, found, known[number], lows, known, places, made)
+        names, dtype = (self._row, *self.names), self.insides[0].point.dtype
+        return RowCircle(
+            *names, dtype, ends[0], behind.const, added[0], known[number], lows, known, places, made
+        )
 
     # ---- the sum ----
 
-    def _sum(self, total: Stage, first: Affine) -> tuple[RowSum, Domain] | None:
+    def _sum(self, first: Affine) -> tuple[RowSum, Domain] | None:
         """The sum, and row, column and term of all that it adds.
 
         What points in the column of their row's number add may be written apart, if it is the same there.
         """
-        added = [self._added(item, total) for item in total.accumulations]
-        if None in added or not is_zero(total.parts):
+        sums = [(inside, inside.total) for inside in self.insides if inside.total is not None]
+        added = [self._added(inside, item) for inside, total in sums for item in total.accumulations]
+        if None in added or not all(is_zero(total.parts) for _, total in sums):
             return None
         ends = Affine.name(self.names[0]) - self._here
         parts = [each for each in added if each is not None]
@@ -121,16 +112,16 @@ class _Finder:
             return None
         if not terms.at_least_zero([first - 1 - Affine.name(self.names[1])]).is_empty():
             return None
-        return RowSum(total.name, main.item.expr, sides[0], main.own, main.elements), terms
+        return RowSum(main.item.expr, sides[0], main.own, main.elements), terms
 
-    def _added(self, item: Accumulation, total: Stage) -> AddedTerms | None:
+    def _added(self, inside: Inside, item: Accumulation) -> AddedTerms | None:
         """What one item adds, its terms told apart by the columns of what they read of their own row."""
-        if len(item.dims) != 1 or item.target or not is_arithmetic(item.expr, total):
+        if len(item.dims) != 1 or item.target or not is_arithmetic(item.expr, inside.point):
             return None
-        read = self._read(item)
+        read = self._read(inside, item)
         if read is None:
             return None
-        points = with_steps(item.domain.assume(self.pipeline.context), self.shared.steps)
+        points = with_steps(item.domain.assume(inside.pipeline.context), self.shared.steps)
         ends = self._column - self._here
         is_end = points.at_least_zero([-ends - 1]).is_empty() and points.at_least_zero([ends - 1]).is_empty()
         at = {self.shared.steps[1]: self._here - self._here.scale(self.skew)} if is_end else {}
@@ -168,22 +159,25 @@ class _Finder:
 
     def _has_all_terms(self, found: RowSum, terms: Domain, whole: Domain) -> bool:
         """Whether each point adds all terms between the limits."""
+        return self._between(whole, found).is_subset(terms)
+
+    def _between(self, points: Domain, found: RowSum) -> Domain:
+        """The terms of some points between the limits."""
         column, term = map(Affine.name, self.names)
-        between = whole.extended([self.names[1]])
-        between = between.at_least_zero([*(term - low for low in found.lows), column - 1 - term])
-        return between.is_subset(terms)
+        limits = [*(term - low for low in found.lows), column - 1 - term]
+        return points.extended([self.names[1]]).at_least_zero(limits)
 
     # ---- cases ----
 
-    def _points(self, part: Part) -> Domain:
+    def _points(self, inside: Inside, part: Part) -> Domain:
         """Row and column of the points of a case."""
         steps = self.shared.steps
-        points = with_steps(part.domain.assume(self.pipeline.context), steps)
+        points = with_steps(part.domain.assume(inside.pipeline.context), steps)
         return in_coordinates(points, (self._row, self.names[0]), [self._here, self._column])
 
-    def _case(self, part: Part, points: Domain, whole: Domain) -> RowCase | None:
+    def _case(self, inside: Inside, part: Part, points: Domain, whole: Domain) -> RowCase | None:
         """A case; None where it reads what may have been written over."""
-        where, read = conditions(points, whole), self._read(part)
+        where, read = conditions(points, whole), self._read(inside, part)
         if where is None or read is None or any(isinstance(each, NAMED) for each in walk(part.expr)):
             return None
         laid = {load: self._laid(each, {}) for load, each in read.items()}
@@ -194,44 +188,58 @@ class _Finder:
         return RowCase(where, part.expr, laid)
 
     def _main(
-        self, point: Stage, domains: Sequence[Domain], whole: Domain
+        self,
+        parts: Sequence[tuple[Inside, Part]],
+        cases: Sequence[RowCase],
+        domains: Sequence[Domain],
+        whole: Domain,
+        found: RowSum,
     ) -> tuple[int, tuple[Affine, ...]] | None:
-        """The one case in columns before the row's number that is not 0, and where these begin."""
+        """The one case in columns before the row's number that is not 0, and where these begin.
+
+        Points that have no terms may be written apart, where they are the same without.
+        """
         column = Affine.name(self.names[0])
         before = [each.at_least_zero([self._here - 1 - column]) for each in domains]
-        some = [k for k, each in enumerate(before) if not each.is_empty() and not is_zero([point.parts[k]])]
-        if len(some) != 1:
+        some = [k for k, each in enumerate(before) if not each.is_empty() and not is_zero([parts[k][1]])]
+        summing = [k for k in some if any(load not in cases[k].elements for load in loads_of(parts[k][1]))]
+        if len(summing) != 1:
             return None
-        (number,) = some
-        part = point.parts[number]
-        if not any(load.source.name == self.pipeline.stages[0].name for load in loads_of(part)):
-            return None
-        sides = for_each(before[number], self.names[0]).sides(self.names[0])
+        (number,) = summing
+        points = before[number]
+        for k in some:
+            if k != number:
+                added = self._between(before[k], found)
+                if not added.is_empty() or not are_same_cases(cases[k], cases[number]):
+                    return None
+                points = points.union(before[k])
+        sides = for_each(points, self.names[0]).sides(self.names[0])
         if sides is None or sides[1] != (self._here - 1,) or not self._are_lows(sides[0]):
             return None
         between = whole.at_least_zero([*(column - low for low in sides[0]), self._here - 1 - column])
-        if not between.is_subset(before[number]) or not is_arithmetic(part.expr, point):
+        inside, part = parts[number]
+        if not between.is_subset(points) or not is_arithmetic(part.expr, inside.point):
             return None
-        read = self._read(part)
+        read = self._read(inside, part)
         assert read is not None
         for each in read.values():
             if each.made:
                 row = self._moved(each.made[0], {})
-                later = before[number].at_least_zero([row - column - 1])
-                if self._row in row.names() or not later.is_empty():
+                if self._row in row.names() or not points.at_least_zero([row - column - 1]).is_empty():
                     return None
         return number, sides[0]
 
     # ---- elements ----
 
-    def _read(self, item: Part | Accumulation) -> dict[Load, Element] | None:
+    def _read(self, inside: Inside, item: Part | Accumulation) -> dict[Load, Element] | None:
         """What is read of arrays that all steps share; None where that is open."""
-        views = {array.name: view for array, view in zip(self.pipeline.inputs, self.given, strict=True)}
+        pairs = zip(inside.pipeline.inputs, inside.given, strict=True)
+        views = {array.name: view for array, view in pairs}
         found: dict[Load, Element] = {}
         for load in loads_of(item):
             if load.source.is_input:
                 element = self.shared.element(views, load)
-                if element is None or computed_in(element.indices) or load.dtype != self._dtype:
+                if element is None or computed_in(element.indices) or load.dtype != inside.point.dtype:
                     return None
                 found[load] = element
             elif isinstance(item, Accumulation):
@@ -246,10 +254,10 @@ class _Finder:
         needed = {view.array for view in (*views, *self.shared.section.outputs)}
         return {name: (whole[name], extents[name]) for name in needed} if needed <= {*whole} else None
 
-    def _made(self, point: Stage) -> LaidElement | None:
+    def _made(self) -> LaidElement | None:
         """The element that a step makes."""
         assert self.shared.inner is not None
-        held = {each.name: each for each in self.shared.inner.held}[point.name]
+        held = {each.name: each for each in self.shared.inner.held}[self.insides[0].point.name]
         (output,) = self.shared.section.outputs
         if held.extents or output.step is None:
             return None
@@ -275,10 +283,6 @@ class _Finder:
             for form in forms
         )
         return within and len(forms) > 0
-
-    @property
-    def _dtype(self) -> ScalarType:
-        return self.pipeline.stages[-1].dtype
 
     @property
     def _row(self) -> str:

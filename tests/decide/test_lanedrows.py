@@ -57,6 +57,21 @@ def banded(kind: str = "cholesky", dtype: Any = Double) -> Function:
     return L
 
 
+def dense() -> Function:
+    """A Cholesky factor whose rows are computed one after the other."""
+    A = Matrix(Double, "A", [N, N])
+    triangle = ([i, j], [ROWS, Interval(Int, 0, i)])
+    terms = ([i, j, k], [ROWS, Interval(Int, 0, i), Interval(Int, 0, j - 1)])
+    total = Reduction(triangle, terms, Double, "total")
+    L = Function(triangle, Double, "L")
+    total.defn = [Reduce(total(i, j), L(i, k) * L(j, k), Op.Sum)]
+    L.defn = [
+        Case(Condition(i, "==", j), Sqrt(A(i, i) - total(i, i))),
+        Case(Condition(j, "<", i), (A(i, j) - total(i, j)) / L(j, j)),
+    ]
+    return L
+
+
 def bands(rows: int, width: int, dtype: Any = float) -> Any:
     """A matrix whose diagonal is larger than all else of a row; beyond its first column are zeros."""
     found = np.random.default_rng(rows + width).random((rows, width + 1))
@@ -132,6 +147,15 @@ def test_what_is_not_finite_stays_where_it_belongs() -> None:
         given[rng.integers(60), rng.integers(6)] = rng.choice([np.inf, -np.inf, np.nan])
         found, wanted = run(given), alone(given)
         np.testing.assert_array_equal(np.isfinite(found), np.isfinite(wanted))
+
+
+def test_rows_whose_first_and_last_columns_are_written_apart_are_lanes() -> None:
+    run = pm.compile(dense(), name="y", estimates={N: 100}, options=Options(threads=1))
+    assert LANED in run.source
+    for size in (0, 1, 2, 7, 8, 9, 10, 17, 18, 19, 30, 65, 100, 350):
+        given = np.eye(size) * (size + 1) + np.random.default_rng(size).random((size, size))
+        wanted = np.linalg.cholesky(np.tril(given) + np.tril(given, -1).T) if size else given
+        np.testing.assert_allclose(run(given), wanted, rtol=1e-10, atol=1e-12)
 
 
 def joined(operation: Op, *, later: bool = False) -> Function:

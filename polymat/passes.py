@@ -15,6 +15,7 @@ from polymat.graph.group import Grouping, separate
 from polymat.graph.guards import leave_out_terms
 from polymat.graph.inlinedplanes import inline_planes
 from polymat.graph.inlinedturns import inline_turns
+from polymat.graph.interiors import split_interiors
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placesofextremes import find_positions
 from polymat.graph.sampled import compute_kept_samples
@@ -190,7 +191,7 @@ PASSES: tuple[Pass, ...] = (
     _rewrite(
         "borders",
         "borders that a Select tells from the interior are parts of their own, those that nobody reads none",
-        alone(lambda pipeline: leave_out_borders(split_borders(pipeline))),
+        alone(lambda pipeline: leave_out_borders(split_interiors(split_borders(pipeline)))),
     ),
     _rewrite(
         "positions", "extremes and their first places are found together", alone(find_positions), _tiled

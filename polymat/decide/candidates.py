@@ -32,14 +32,13 @@ from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.copied import can_be_private, is_small
 from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import (
     NO_CALLS,
-    can_be_private,
-    is_small,
     plan_alone,
     plan_row_blocks,
     plan_tiles,

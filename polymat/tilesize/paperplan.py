@@ -26,8 +26,9 @@ from polymat.model.papercost import PaperCost, existing_cost, updated_cost
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.copied import can_be_private
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import can_be_private, plan_tiles
+from polymat.tilesize.planner import plan_tiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)

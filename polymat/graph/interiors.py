@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
@@ -135,7 +135,7 @@ class _Decided:
         return chosen
 
 
-def _around(node: Expr) -> Sequence[Expr]:
+def _around(node: Expr) -> tuple[Expr, ...]:
     """The operands of a node, without the values in indices."""
     return () if isinstance(node, Load) else children(node)
 
@@ -143,7 +143,7 @@ def _around(node: Expr) -> Sequence[Expr]:
 def _limited(node: Expr) -> bool:
     """Whether a Min or Max is in an index."""
     return isinstance(node, Load) and any(
-        isinstance(atom, Computed) and isinstance(atom.value, Binary) and atom.value.op in ("min", "max")
+        isinstance(atom.value, Binary) and atom.value.op in ("min", "max")
         for atom in computed_in(node.indices)
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from polymat.codegen.c.abi import Signature, mark
@@ -10,6 +10,7 @@ from polymat.codegen.c.bounds import named_bounds
 from polymat.codegen.c.cexpr import table_name
 from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.ctree import CFunction, Constants, File
+from polymat.codegen.c.integers import is_converted_back
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.entry import Entry
@@ -47,7 +48,6 @@ from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import Together
 from polymat.graph.waits import behind_front
-from polymat.lang.expr import Binary, CastExpr, Const, Expr
 from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
@@ -256,7 +256,8 @@ def _flags(schedule: Schedule) -> tuple[str, ...]:
     pipeline = schedule.grouping.pipeline
     unrolled = all(plan.is_unrolled for plan in schedule.plans)
     wraps = any(_computes_integers(stage) for stage in pipeline.stages)
-    truncates = any(_truncates(stage) for stage in pipeline.stages)
+    read = {load.source.name for stage in pipeline.stages for load in stage.loads()}
+    truncates = any(_truncates(stage, read) for stage in pipeline.stages)
     large = any(written_size(e) > _LARGE for stage in pipeline.stages for _, e in stage.expressions())
     flags = {
         "-fwrapv": wraps,
@@ -267,30 +268,13 @@ def _flags(schedule: Schedule) -> tuple[str, ...]:
     return tuple(flag for flag, needed in flags.items() if needed)
 
 
-def _truncates(stage: Stage) -> bool:
+def _truncates(stage: Stage, read: Set[str]) -> bool:
     """Whether a floating-point value becomes an integer that may be converted back as it is.
 
-    One that is at least 0 afterwards is the same by way of trunc(x).
+    One that is at least 0 afterwards is the same by way of trunc(x).  Integers that stay such, as results or
+    as places in an array, are not converted back.  read: the stages that others read, in one loop perhaps.
     """
-    for _, expr in stage.expressions():
-        if _is_truncation(expr):
-            return True
-        for node in walk(expr):
-            found = [each for each in children(node) if _is_truncation(each)]
-            if found and not _is_never_negative(node):
-                return True
-    return False
-
-
-def _is_truncation(node: Expr) -> bool:
-    """Whether a node makes an integer of a floating-point value."""
-    return isinstance(node, CastExpr) and node.dtype.kind in "iu" and node.operand.dtype.kind == "f"
-
-
-def _is_never_negative(node: Expr) -> bool:
-    """Whether a node is a maximum with a constant of at least 0."""
-    bounds = (node.left, node.right) if isinstance(node, Binary) and node.op == "max" else ()
-    return any(isinstance(each, Const) and each.value.real >= 0 for each in bounds)
+    return any(is_converted_back(expr, is_read=stage.name in read) for _, expr in stage.expressions())
 
 
 def _computes_integers(stage: Stage) -> bool:

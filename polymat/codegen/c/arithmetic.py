@@ -1,7 +1,7 @@
 """C functions with the exact semantics of NumPy where C's operators differ, as texts for the prelude.
 
-They stand in the headers `signed`, `unsigned`, `quotients`, `floating`, `complex` and `bessel` of the
-kernels, and in what these include.
+They stand in the headers `signed`, `unsigned`, `quotients`, `widequotients`, `floating`, `complex` and
+`bessel` of the kernels, and in what these include.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ _BESSEL = {_I0["f64"]: "bessel", _I0["f32"]: "besselfloat"}
 _CALLED = {
     **{Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")},
     **{Helper(f"{op}alone", suffix): Helper("ifnan", suffix) for op in _NEUTRAL for suffix in _I0},
-    **{Helper(f"{op}lanes", suffix): Helper(op, suffix) for op in ("floordiv", "mod") for suffix in _I0},
+    **{
+        Helper(f"{op}lanes", suffix): Helper(op, suffix)
+        for op in ("floordiv", "mod")
+        for suffix in (*_I0, "i64")
+    },
     _I0["f32"]: _I0["f64"],
 }
 # As which numbers integers are divided in vectors, and what `quotients` takes of these.
@@ -86,6 +90,7 @@ class _Kind:
     def headers(self) -> tuple[str, ...]:
         """Those of its functions, each behind what it includes."""
         divided = ("quotients",) if self.suffix in _QUOTIENTS else ()
+        divided = ("widequotients",) if self.suffix == "i64" else divided
         return (*kernel(self.header).kernels, self.header, *divided)
 
     def _functions(self, header: str, wanted: Sequence[str]) -> str:

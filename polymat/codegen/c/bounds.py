@@ -30,6 +30,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import Helper, Need
 from polymat.codegen.c.othernames import substituted
+from polymat.lang.types import Long, ScalarType
 
 _SUFFIXES = ("f32", "f64")
 _HIDDEN = {f"_pm_hidden_{suffix}": C_TYPES[suffix] for suffix in _SUFFIXES}
@@ -61,6 +62,17 @@ def bounded(value: CExpr, needs: set[Need]) -> CExpr:
     beside, hides = Helper(bounding, suffix), Helper("hidden", suffix)
     needs.update((beside, hides))
     return CCall(beside.function, (bounded(operand, needs), CCall(hides.function, (bound,))))
+
+
+def apart(value: CExpr, target: ScalarType) -> CExpr:
+    """A floating-point value that is converted to an integer next: not one function with that conversion.
+
+    before:  (int64_t)__builtin_floor(x[i]), which gcc computes element by element
+    after:   (int64_t)(__builtin_floor(x[i]) + 0.0), in vectors where processors convert such
+    """
+    if target == Long and isinstance(value, CCall) and value.function in _ROUNDINGS:
+        return CBinary("+", value, Literal("0.0f" if value.function.endswith("f") else "0.0"))
+    return value
 
 
 def unseen(value: CExpr, needs: set[Need]) -> CExpr:

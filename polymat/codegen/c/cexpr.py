@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from polymat.codegen.c.affineforms import affine_expr
-from polymat.codegen.c.bounds import SIDED, bounded, unseen
+from polymat.codegen.c.bounds import SIDED, apart, bounded, unseen
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.integers import is_divided_in_lanes, power_of_two, unlike
@@ -256,7 +256,7 @@ class ExpressionWriter:
         bits: what is known to fit 32 of them becomes one first.
         """
         if expr.dtype.kind == "f" and target.kind in "iu":
-            return bounded(text, self.needs)
+            return apart(bounded(text, self.needs), target)
         is_long = expr.dtype.kind in "iu" and expr.dtype.size > Int.size and not isinstance(expr, Const)
         return Cast(Int.c, text) if is_long and target.kind in "fc" and is_always(expr, Int) else text
 

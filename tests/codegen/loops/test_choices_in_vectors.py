@@ -36,9 +36,10 @@ def life(cell: Any, ahead: Any, behind: Any) -> Any:
     return pm.where((count == 3) | ((behind == 1) & (count == 2)), 1, 0).astype(UChar)
 
 
-def in_vectors(compiled: pm.Compiled) -> list[str]:
-    """The lines of the C source at which gcc makes vectors of a loop."""
-    command = ["gcc", *compile_flags("gcc"), "-O3", "-fopt-info-vec", "-x", "c", "-", "-c", "-o", "/dev/null"]
+def in_vectors(compiled: pm.Compiled, *flags: str) -> list[str]:
+    """The lines of the C source at which gcc makes vectors of a loop, with these flags besides."""
+    command = ["gcc", *compile_flags("gcc"), "-O3", *flags, "-fopt-info-vec", "-x", "c", "-"]
+    command += ["-c", "-o", "/dev/null"]
     source = str(compiled.source)
     told = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
     lines = source.splitlines()

@@ -24,6 +24,7 @@ from polymat.codegen.loops.fewlookups import with_few_lookups
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.linestogether import lines_together
 from polymat.codegen.loops.lookups import lookups_last
+from polymat.codegen.loops.narrowplaces import with_narrow_places
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.registerextremes import with_register_extremes
@@ -155,12 +156,14 @@ def _past_caches(
 def with_lookups(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops of a map that read small elements where data say, those of bytes or of few by permutations.
 
-    Of others the places come first, and several reads of larger elements at one place share it.
+    Of others the places come first, several reads of larger elements at one place share it, and places of
+    four bytes are short.
     """
     arrays = {writer.bodies.array(name): buffer.dtype for name, buffer in writer.storage.items()}
     body = with_few_lookups(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
     body = lookups_last(body, arrays, writer.needs)
-    return with_shared_places(body, arrays)
+    buffers = {writer.bodies.array(name): buffer for name, buffer in writer.storage.items()}
+    return with_narrow_places(with_shared_places(body, arrays), buffers, writer.size)
 
 
 def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

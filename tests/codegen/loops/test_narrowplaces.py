@@ -62,3 +62,12 @@ def test_large_arrays_have_long_places(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = pm.compile(out, name="out_of_large", inputs=inputs, constraints=LEAST)
     given = arrays(np.float32, 100)
     np.testing.assert_allclose(compiled(*given), compiled.reference(*given), rtol=1e-5, atol=1e-5)
+
+
+def test_look_ups_alone_stay() -> None:
+    """A gather is no quicker than one read after the other."""
+    table, x = pm.Vector(pm.Float, "table", [W]), pm.Vector(pm.Float, "x", [N])
+    found = pm.Function(([n], [pm.Interval(pm.Int, 0, N - 1)]), pm.Float, "found")
+    found.defn = [table(pm.Clamp(pm.Cast(pm.Int, x(n)), 0, W - 1)) + 1.0]
+    compiled = pm.compile(found, inputs=[table, x], constraints=LEAST[1:])
+    assert "table[(int32_t)" not in compiled.source

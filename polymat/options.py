@@ -19,7 +19,7 @@ MOST_THREADS = 4096
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 # The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
 SKIPPABLE = (
-    *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
+    *("terms", "share", "extremes", "samples", "products", "cascades", "blocks", "phases", "transforms"),
     *("inline", "inlined_terms", "tables", "abreast", "join", "convert", "parts", "borders", "positions"),
     *("inlined_turns", "inlined_planes", "fusion", "folds", "orders", "bands", "slices", "sums"),
     *("linear", "waits", "planes", "points", "skews", "segments", "lanes"),

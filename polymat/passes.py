@@ -11,6 +11,7 @@ from polymat.codegen.program import CSource, Program
 from polymat.compilerpass import Pass
 from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
+from polymat.graph.fewextremes import write_out_extremes
 from polymat.graph.group import Grouping, separate
 from polymat.graph.guards import leave_out_terms
 from polymat.graph.inlinedplanes import inline_planes
@@ -61,6 +62,10 @@ def _tiled(options: Options) -> bool:
 
 def _inlining(options: Options) -> bool:
     return options.inline
+
+
+def _in_vectors(options: Options) -> bool:
+    return options.unroll and options.vector and not options.scheme
 
 
 def _inlined(options: Options) -> bool:
@@ -150,6 +155,11 @@ PASSES: tuple[Pass, ...] = (
         "share",
         "stages with the same definition are computed once",
         *(alone(share_common_stages), lambda options: options.share),
+    ),
+    _rewrite(
+        "extremes",
+        "minima and maxima of a few terms of a known number are written out",
+        *(alone(write_out_extremes), _in_vectors),
     ),
     _rewrite(
         "samples",

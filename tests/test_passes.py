@@ -51,6 +51,7 @@ ORDER = [
     "names",
     "terms",
     "share",
+    "extremes",
     "samples",
     "products",
     "cascades",
@@ -254,7 +255,7 @@ def test_only_what_can_be_left_out_may_be_skipped(name: str) -> None:
     with pytest.raises(LangError) as caught:
         Options(skip=("share", name))
     assert f"Options.skip names '{name}', which is no pass that can be left out" in str(caught.value)
-    assert "hint: those that can are terms, share, samples, products, " in str(caught.value)
+    assert "hint: those that can are terms, share, extremes, samples, products, " in str(caught.value)
 
 
 def test_an_unsound_level_is_an_error_that_names_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:

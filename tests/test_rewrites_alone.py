@@ -115,6 +115,14 @@ def share() -> Asked:
     return {"outputs": (first * 2.0 + second).named("both")}
 
 
+def extremes() -> Asked:
+    """The largest of each three."""
+    channels = Interval(Int, 0, 2)
+    made = Reduction(([i], [COLUMNS]), ([i, j], [COLUMNS, channels]), Double, "made")
+    made.defn = [Reduce(made(i), pm.Image(Double, "triples", [N, 3])(i, j), Op.Max)]
+    return {"outputs": made}
+
+
 def samples() -> Asked:
     return {"outputs": s.fir(pm.Vector(Double, "taps", [M])).down(3)}
 

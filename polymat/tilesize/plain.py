@@ -54,7 +54,8 @@ def plan_stage(
         return _scatter(group, stage, context)
     reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
     lanes = vector_bits // 8 // stage.dtype.size
-    few = max(SHORT_BYTES // stage.dtype.size, SHORT_VECTORS * lanes if lanes >= LEAST_LANES else 0)
+    is_long = lanes >= LEAST_LANES and len(stage.dims) > 1  # one row alone may be longer than the caches
+    few = max(SHORT_BYTES // stage.dtype.size, SHORT_VECTORS * lanes if is_long else 0)
     if stage.dims and _prefers_row(stage, few, given):
         return _by_rows(group, stage, reduced, few, given)
     return LoopPlan(

@@ -164,6 +164,14 @@ def test_taps_of_two_vectors_are_few_where_these_are_long(bits: int, dtype: Any,
     assert (kind(most), kind(most + 1)) == ("row", "reduce")
 
 
+def test_taps_along_one_row_alone_are_as_few_as_before() -> None:
+    signal = Signal(Float, "signal", N)
+    out = Reduction(([j], [upto(N - 15)]), ([j, k], [upto(N - 15), upto(16)]), Float, "out")
+    out.defn = [Reduce(out(j), signal(j + k), Op.Sum)]
+    built = separate_names(build((out,)))
+    assert plan_stage(Group(("out",)), built.stage("out"), built.context, 512).kind == "reduce"
+
+
 def test_windows_of_an_unknown_number_of_taps_are_no_vector() -> None:
     image, taps = Image(Float, "image", [M, N]), Vector(Float, "taps", [K])
     domain = [upto(M), upto(N - K + 1)]

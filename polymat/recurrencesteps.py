@@ -56,9 +56,8 @@ def block_sums(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Ste
     if not isinstance(level, Stepwise):
         return level
     asked = job.request
-    blocks = SumBlocks(
-        asked.machine, asked.estimates, asked.options.reassociate, frozenset(asked.options.schemes)
-    )
+    untouched, lanes = frozenset(asked.options.schemes), "lanes" not in asked.options.skip
+    blocks = SumBlocks(asked.machine, asked.estimates, asked.options.reassociate, untouched, lanes)
     return blocks.decided(level)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from polymat.codegen.c.affineforms import affine_expr
@@ -20,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
+    plus,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
@@ -88,29 +90,31 @@ class LanedForms:
             ready[load] = own if own is not None and load in found.own else self.element(each, at)
         return self._written_out(found.expr, ready)
 
-    def value(self, case: RowCase, at: At, total: CExpr, some: bool | None) -> CExpr:
-        """The value of a case: of all rows or of some, None for a single one."""
+    def value(
+        self, case: RowCase, at: At, total: CExpr, v: int | None = None, *, some: bool = False
+    ) -> CExpr:
+        """The value of a case: of a vector of rows, None for a single one; some: not all of these have it."""
         ready: dict[Load, CExpr] = {}
         for load in loads_in(case.expr):
             laid = case.elements.get(load)
             if laid is None:
                 ready[load] = total
                 continue
-            element = self.element(laid, at)
             moves = any(self.circle.row in form.names() for form in laid.indices)
-            ready[load] = element if some is None or not moves else self._gathered(laid, element, some)
+            is_vector = v is not None and moves
+            ready[load] = self._gathered(laid, at, v or 0, some) if is_vector else self.element(laid, at)
         return self._written_out(case.expr, ready)
 
-    def _gathered(self, laid: LaidElement, element: CExpr, some: bool) -> CExpr:
+    def _gathered(self, laid: LaidElement, at: At, v: int, some: bool) -> CExpr:
         """An element of each row; some: of those that do not have the column, one that is there."""
         moves = [Affine((), form.coefficient(self.circle.row)) for form in laid.indices]
-        apart = self._flat(laid.array, [self.size(form) for form in moves])
+        apart, first = self._flat(laid.array, [self.size(form) for form in moves]), v * self.taken.lanes
         if not some:
-            return self.types.gather(element, apart)
-        lanes = [
-            self.least(Literal(str(lane)), Id(LANE)) if lane else ZERO for lane in range(self.taken.lanes)
-        ]
-        there = [Subscript(CUnary("&", element), CBinary("*", lane, apart)) for lane in lanes]
+            return self.types.gather(self.element(laid, replace(at, row=at.row + first)), apart)
+        rows = [Literal(str(row)) for row in range(first, first + self.taken.lanes)]
+        lanes = [self.least(row, Id(LANE)) for row in rows]
+        pointer = CUnary("&", self.element(laid, at))
+        there = [Subscript(pointer, CBinary("*", lane, apart)) for lane in lanes]
         return Cast(self.types.vector, Braces(tuple(there)))
 
     def _written_out(self, expr: Expr, ready: Mapping[Load, CExpr]) -> CExpr:
@@ -134,10 +138,17 @@ class LanedForms:
             place = CBinary("+", CBinary("*", place, extent), index)
         return place
 
-    def kept(self, column: CExpr, lane: CExpr = ZERO) -> Subscript:
-        """An element of what is kept of a group."""
-        place = CBinary("*", CBinary("-", column, Id(FIRST)), self.types.lanes_text)
-        return Subscript(Id(KEPT), place if lane is ZERO else CBinary("+", place, lane))
+    def kept(self, column: CExpr, v: int = 0, lane: CExpr | None = None) -> Subscript:
+        """An element of what is kept of a group: the first of a vector, or that of one row."""
+        place = CBinary("*", CBinary("-", column, Id(FIRST)), Literal(str(self.taken.rows)))
+        if lane is not None:
+            return Subscript(Id(KEPT), CBinary("+", place, lane))
+        return Subscript(Id(KEPT), plus(place, v * self.taken.lanes))
+
+    @property
+    def vectors(self) -> range:
+        """The vectors of the rows of a group."""
+        return range(self.taken.vectors)
 
     def moving(self, forms: Sequence[Affine]) -> tuple[Affine, ...]:
         """The limits that are others for each row."""

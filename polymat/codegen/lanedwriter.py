@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -67,7 +68,7 @@ class LanedWriter(LanedForms):
 
     def function(self) -> CFunction:
         """The function, which returns how many rows it has taken."""
-        lanes = self.taken.lanes
+        lanes = self.taken.rows
         count = plus(CBinary("-", Id(LAST), Id(START)), 1)
         inside = CBinary("<=", plus(self.size(self.row), lanes - 1), Id(LAST))
         row = self.size(self.row)
@@ -90,12 +91,12 @@ class LanedWriter(LanedForms):
 
     def _memory(self, count: CExpr) -> Iterator[Stmt]:
         """The room for the columns of a group; none where rows are few."""
-        lanes, ctype = self.taken.lanes, self.types.ctype
+        lanes, ctype = self.taken.rows, self.types.ctype
         last = Affine.name(LAST)
         before = self.size(last - self.circle.first.substitute({self.circle.row: last}))
         yield If(CBinary("<", count, Literal(str(lanes))), (Return(ZERO),))
         rows = Cast("size_t", plus(before, 2 * lanes))
-        size = CBinary("*", rows, Literal(str(self.types.size)))
+        size = CBinary("*", rows, Literal(str(self.taken.vectors * self.types.size)))
         yield Declare("char *const ", MEMORY, CCall("_pm_workspace_take", (size,)))
         yield If(CBinary("==", Id(MEMORY), ZERO), (Return(ZERO),))
         pointer = f"{ctype} *const restrict "
@@ -106,7 +107,7 @@ class LanedWriter(LanedForms):
     # ---- a group of rows ----
 
     def _group(self) -> Iterator[Stmt]:
-        circle, lanes = self.circle, self.taken.lanes
+        circle, lanes = self.circle, self.taken.rows
         end = self.row + (lanes - 1)
         row = self.size(self.row)
         limits = {
@@ -119,8 +120,8 @@ class LanedWriter(LanedForms):
         for name, value in limits.items():
             yield Declare("const ptrdiff_t", name, value)
         none = CCall(f"_pm_row_spread_{self.types.suffix}", (ZERO,))
-        nothing = Evaluate(self.types.store(self.kept(Id(COLUMN)), none))
-        yield self.loop(COLUMN, Id(FIRST), Id(LOW), [nothing])
+        nothing = [Evaluate(self.types.store(self.kept(Id(COLUMN), v), none)) for v in self.vectors]
+        yield self.loop(COLUMN, Id(FIRST), Id(LOW), nothing)
         if self.moving(circle.lows):
             yield self.loop(COLUMN, Id(LOW), Id(FULL), [*self._columns(1, some=True)])
         columns = self.taken.columns
@@ -142,75 +143,92 @@ class LanedWriter(LanedForms):
         if some:
             far = CBinary("-", Id(COLUMN), self.most(self.moving(self.circle.lows), self.row))
             yield Declare("const ptrdiff_t", LANE, far)
-            upto = CCall(f"_pm_row_upto_{self.types.suffix}", (Id(LANE),))
-            yield Declare(f"const _pm_row_places_{self.types.suffix}", SOME, upto)
+            yield from self._some(Id(LANE))
         for k in range(count):
-            for before in range(k):
-                at = At(self.row, column + k, column + before)
-                yield Assign(Id(f"{SUM}_{k}"), "+=", self.term(at, Id(f"{VALUE}_{before}")))
-            value = self.value(self.circle.main, At(self.row, column + k, column), Id(f"{SUM}_{k}"), some)
-            value = self._only(value) if some else value
-            yield Declare(f"const {self.types.vector}", f"{VALUE}_{k}", value)
-            yield Evaluate(self.types.store(self.kept(plus(Id(COLUMN), k)), Id(f"{VALUE}_{k}")))
+            for v in self.vectors:
+                yield from self._column(At(self.row, column + k, column), k, v, some=some)
+
+    def _column(self, at: At, k: int, v: int, *, some: bool) -> Iterator[Stmt]:
+        """What the sum of a column is short of, and its value, of one vector of rows."""
+        total = Id(f"{SUM}_{k}_{v}")
+        for before in range(k):
+            there = At(self.row, at.column, at.term + before)
+            yield Assign(total, "+=", self.term(there, Id(f"{VALUE}_{before}_{v}")))
+        value = self.value(self.circle.main, at, total, v, some=some)
+        value = self._only(value, v) if some else value
+        yield Declare(f"const {self.types.vector}", f"{VALUE}_{k}_{v}", value)
+        yield Evaluate(self.types.store(self.kept(plus(Id(COLUMN), k), v), Id(f"{VALUE}_{k}_{v}")))
 
     def _sums(self, places: Sequence[At], end: CExpr) -> Iterator[Stmt]:
         """The sums of some columns over the terms before `end`, of all rows side by side."""
-        for k in range(len(places)):
-            yield Declare(self.types.vector, f"{SUM}_{k}", Braces((ZERO,)))
-        own = Declare(f"const {self.types.vector}", OWN, self.types.load(self.kept(Id(TERM))))
-        terms = [self.term(at, Id(OWN)) for at in places]
+        yield from self._zeros(len(places), self.vectors)
         if self.moving(self.circle.sum.lows):
-            some = [Assign(Id(f"{SUM}_{k}"), "+=", self._only(each)) for k, each in enumerate(terms)]
             upto = self.least(Id(WHOLE), end)
-            yield self.loop(TERM, Id(TERMS), upto, [self._some_of_terms(), own, *some])
-        added = [Assign(Id(f"{SUM}_{k}"), "+=", each) for k, each in enumerate(terms)]
-        yield self.loop(TERM, Id(WHOLE), end, [own, *added])
+            some = [*self._some_of_terms(), *self._added(places, self.vectors, some=True)]
+            yield self.loop(TERM, Id(TERMS), upto, some)
+        yield self.loop(TERM, Id(WHOLE), end, [*self._added(places, self.vectors)])
 
-    def _some_of_terms(self) -> Declare:
+    def _zeros(self, count: int, vectors: Sequence[int]) -> Iterator[Declare]:
+        for k, v in product(range(count), vectors):
+            yield Declare(self.types.vector, f"{SUM}_{k}_{v}", Braces((ZERO,)))
+
+    def _added(
+        self, places: Sequence[At], vectors: Sequence[int], first: int = 0, *, some: bool = False
+    ) -> Iterator[Stmt]:
+        """Add a term to the sums of some columns, the first of which has a number."""
+        for v in vectors:
+            own = self.types.load(self.kept(Id(TERM), v))
+            yield Declare(f"const {self.types.vector}", f"{OWN}_{v}", own)
+        for (k, at), v in product(enumerate(places, first), vectors):
+            term = self.term(at, Id(f"{OWN}_{v}"))
+            yield Assign(Id(f"{SUM}_{k}_{v}"), "+=", self._only(term, v) if some else term)
+
+    def _some_of_terms(self) -> Iterator[Declare]:
         """The rows that have a term."""
-        far = CBinary("-", Id(TERM), self.most(self.moving(self.circle.sum.lows), self.row))
-        upto = CCall(f"_pm_row_upto_{self.types.suffix}", (far,))
-        return Declare(f"const _pm_row_places_{self.types.suffix}", SOME, upto)
+        yield from self._some(CBinary("-", Id(TERM), self.most(self.moving(self.circle.sum.lows), self.row)))
 
-    def _only(self, value: CExpr) -> CExpr:
-        return CCall(f"_pm_row_only_{self.types.suffix}", (value, Id(SOME)))
+    def _some(self, last: CExpr) -> Iterator[Declare]:
+        """The lanes of all rows up to one."""
+        for v in self.vectors:
+            upto = CCall(f"_pm_row_upto_{self.types.suffix}", (plus(last, -v * self.taken.lanes),))
+            yield Declare(f"const _pm_row_places_{self.types.suffix}", f"{SOME}_{v}", upto)
+
+    def _only(self, value: CExpr, v: int) -> CExpr:
+        return CCall(f"_pm_row_only_{self.types.suffix}", (value, Id(f"{SOME}_{v}")))
 
     def _written(self) -> For:
         """Write the columns that are known to the rows."""
         here = self.row + Affine.name(LANE)
         made = self.element(self.circle.made, At(here, Affine.name(COLUMN), Affine()))
-        kept = self.kept(Id(COLUMN), Id(LANE))
+        kept = self.kept(Id(COLUMN), lane=Id(LANE))
         first = self.size(self.circle.first.substitute({self.circle.row: here}))
         inner = self.loop(COLUMN, first, self.size(self.row), [Assign(made, "=", kept)])
-        return self.loop(LANE, ZERO, Literal(str(self.taken.lanes)), [inner])
+        return self.loop(LANE, ZERO, Literal(str(self.taken.rows)), [inner])
 
     # ---- the columns that the rows have among themselves ----
 
     def _early(self, chosen: Sequence[int]) -> Iterator[Stmt]:
         """What points of the group's own columns sum up before these columns."""
+        lanes, behind, end = self.taken.lanes, self.circle.behind, self.size(self.row)
         places = [At(self.row, self.row + k, Affine.name(TERM)) for k in chosen]
-        end = self.size(self.row)
-        for k in range(len(places)):
-            yield Declare(self.types.vector, f"{SUM}_{k}", Braces((ZERO,)))
-        own = Declare(f"const {self.types.vector}", OWN, self.types.load(self.kept(Id(TERM))))
-        terms = [self.term(at, Id(OWN)) for at in places]
+        vectors = [v for v in self.vectors if (v + 1) * lanes > chosen[0] + behind]
+        yield from self._zeros(len(places), vectors)
         if self.moving(self.circle.sum.lows):
+            upto = self.least(Id(WHOLE), end)
             for k, number in enumerate(chosen):
-                start = self.most(self.circle.sum.lows, self.row + (number + self.circle.behind))
-                added = Assign(Id(f"{SUM}_{k}"), "+=", self._only(terms[k]))
-                upto = self.least(Id(WHOLE), end)
-                yield self.loop(TERM, start, upto, [self._some_of_terms(), own, added])
-        all_added = [Assign(Id(f"{SUM}_{k}"), "+=", each) for k, each in enumerate(terms)]
-        yield self.loop(TERM, Id(WHOLE), end, [own, *all_added])
-        for k, number in enumerate(chosen):
-            to = Subscript(Id(EARLY), Literal(str(number * self.taken.lanes)))
-            yield Evaluate(self.types.store(to, Id(f"{SUM}_{k}")))
+                start = self.most(self.circle.sum.lows, self.row + (number + behind))
+                some = [*self._some_of_terms(), *self._added(places[k : k + 1], vectors, k, some=True)]
+                yield self.loop(TERM, start, upto, some)
+        yield self.loop(TERM, Id(WHOLE), end, [*self._added(places, vectors)])
+        for (k, number), v in product(enumerate(chosen), vectors):
+            to = Subscript(Id(EARLY), Literal(str(number * self.taken.rows + v * lanes)))
+            yield Evaluate(self.types.store(to, Id(f"{SUM}_{k}_{v}")))
 
     def _triangle(self) -> For:
         """The points of the group's own columns, row by row."""
         here, column, term = (Affine.name(LANE) + self.row, Affine.name(COLUMN), Affine.name(TERM))
         at = At(here, column, term)
-        lanes = Literal(str(self.taken.lanes))
+        lanes = Literal(str(self.taken.rows))
         place = CBinary("+", CBinary("*", self.size(column - self.row), lanes), Id(LANE))
         added = Assign(Id(TOTAL), "+=", self.term(at, None))
         start = self.most((self.row, *(self.moved(low, here) for low in self.circle.sum.lows)), None)
@@ -226,7 +244,7 @@ class LanedWriter(LanedForms):
     def _cases(self, at: At) -> Iterator[Stmt]:
         made = self.element(self.circle.made, at)
         for case in self.circle.cases:
-            writing = Assign(made, "=", self.value(case, at, Id(TOTAL), None))
+            writing = Assign(made, "=", self.value(case, at, Id(TOTAL)))
             for conditions in case.where:
                 tests = [
                     CBinary("==" if exact else ">=", self.size(form.substitute(at.values(self.names))), ZERO)

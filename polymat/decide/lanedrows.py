@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from polymat.decide.opensteps import StepsAsked
-from polymat.graph.laned import LanedRows
+from polymat.graph.laned import LanedRows, RowCircle
 from polymat.graph.lanerows import row_circle
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placedreads import shared_arrays
-from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
 from polymat.plan.schedule import Schedule
 
 LEAST_LANES = 4
@@ -55,5 +55,26 @@ def _laned(
     lanes = 0 if circle is None else machine.lanes(circle.dtype.size)
     if circle is None or lanes < LEAST_LANES:
         return section
-    columns = min(machine.fma_units * machine.fma_latency, machine.vector_registers // 2)
-    return replace(section, together=LanedRows(circle, lanes, columns))
+    vectors = _vectors(section, circle, asked)
+    columns = min(machine.fma_units * machine.fma_latency, machine.vector_registers // 2 // vectors)
+    return replace(section, together=LanedRows(circle, lanes, vectors, columns))
+
+
+def _vectors(section: StepSection[Any], circle: RowCircle, asked: StepsAsked) -> int:
+    """Two where the rows that a group reads come from the second-level cache, so that each goes further.
+
+    That is half of a square of columns, at sizes that the user has told; one where these are open.
+    """
+    assert section.steps is not None
+    numbers = section.steps.numbers(asked.estimates) if _is_known(section.steps, asked) else range(0)
+    known = {*circle.first.names()} - {circle.row} <= asked.estimates.keys()
+    if not numbers or not known:
+        return 1
+    last = numbers[-1]
+    columns = last - int(circle.first.evaluate({**asked.estimates, circle.row: last}))
+    return 2 if columns**2 / 2 * circle.dtype.size > asked.machine.l1_bytes else 1
+
+
+def _is_known(steps: Steps, asked: StepsAsked) -> bool:
+    """Whether the user has told what says how many steps there are."""
+    return {name for form in (*steps.first, *steps.last) for name in form.names()} <= asked.estimates.keys()

@@ -73,13 +73,19 @@ class RowCircle:
 class LanedRows:
     """Steps of rows, so many of which are the lanes of vectors, in the columns before all of these rows.
 
-    columns: how many of them are summed up side by side.
+    vectors: how many of so many lanes.  columns: how many are summed up side by side.
     """
 
     circle: RowCircle
     lanes: int
+    vectors: int
     columns: int
+
+    @property
+    def rows(self) -> int:
+        """The rows that go together."""
+        return self.vectors * self.lanes
 
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
-        return f"{self.lanes} rows at a time are the lanes of vectors, {self.columns} columns side by side"
+        return f"{self.rows} rows at a time are the lanes of vectors, {self.columns} columns side by side"

@@ -10,6 +10,7 @@ from polymat.dataclass import dataclass
 from polymat.graph.blockedsections import in_blocks
 from polymat.graph.blockedsums import EarlySum, find_blocks
 from polymat.graph.earlysums import early_names
+from polymat.graph.lanerows import row_circle
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.placedreads import SharedArrays, shared_arrays
@@ -63,13 +64,14 @@ class SumBlocks:
 
     reassociates: sums of floating-point values may be added up in another order.  untouched: stages that
     stay as they are, since the user has said what loops they have; but for circles of which they name a sum
-    over finished blocks, which asks for blocks.
+    over finished blocks, which asks for blocks.  lanes: rows of single steps may be the lanes of vectors.
     """
 
     machine: Machine
     estimates: Mapping[str, int]
     reassociates: bool
     untouched: Set[str] = frozenset()
+    lanes: bool = False
 
     def decided(self, stepwise: Stepwise[Pipeline]) -> Stepwise[Pipeline]:
         """Take the steps of circles in blocks where that is predicted to take clearly less.
@@ -105,6 +107,8 @@ class SumBlocks:
             return None
         by_rows = not sums[0].is_shared
         way = self._rows(shared, sums, sizes) if by_rows else self._terms(shared, blocks, sums, sizes)
+        if way.pays and not by_rows and self.lanes and row_circle(shared) is not None:
+            way = self._terms(shared, blocks, sums, sizes, laned=True)
         if not way.pays and not asked:
             return None
         names = ", ".join(dict.fromkeys(each.stage.name for each in sums))
@@ -142,15 +146,21 @@ class SumBlocks:
         blocks: StepBlocks,
         sums: Sequence[EarlySum],
         sizes: Mapping[str, int],
+        *,
+        laned: bool = False,
     ) -> _Blocks:
-        """Of sums whose operands go into several results, both ways on one thread."""
+        """Of sums whose operands go into several results, both ways on one thread.
+
+        laned: rows of single steps are the lanes of vectors, wherever elements of a sum lie.
+        """
         every, blocked, alone = SIDE if blocks.columns else STEPS, 0.0, 0.0
         for each in sums:
             for steps, inside in _samples(shared, each, sizes) if each.blocks is blocks else ():
                 *others, terms = counts_at(each.item.domain, inside)
                 results, late = steps * prod(others), min(terms, every / 2)
                 early_term, late_term = self._term(each, terms)
-                alone += results * terms * late_term
+                one_by_one = early_term * PRODUCT_SHARE / VECTOR_SHARE if laned else late_term
+                alone += results * terms * one_by_one
                 blocked += results * (late * late_term + (terms - late) * early_term)
                 blocked += POINT_SECONDS * results if blocks.columns else 0.0
                 blocked += BLOCK_SECONDS * steps / every ** len(blocks.steps)

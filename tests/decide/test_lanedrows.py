@@ -98,6 +98,17 @@ def test_rows_of_a_band_are_lanes(kind: str) -> None:
     assert found.lanes == 8
 
 
+def test_wide_rows_are_lanes_of_two_vectors() -> None:
+    assert [each.vectors for each in laned(banded())] == [1]
+    request = request_for(banded(), estimates={N: 4000, K: 256})
+    level = next(each for name, each in levels(replace(request, machine=HASWELL)) if name == "lanes")
+    assert isinstance(level, Stepwise)
+    (section,) = level.sections
+    assert isinstance(section.together, LanedRows)
+    assert (section.together.lanes, section.together.vectors, section.together.columns) == (4, 2, 4)
+    assert str(section.together) == "8 rows at a time are the lanes of vectors, 4 columns side by side"
+
+
 @pytest.mark.parametrize("options", [Options(skip=("lanes",)), Options(reassociate=False)])
 def test_they_are_not_where_options_say_so(options: Options) -> None:
     assert laned(banded(), options) == []
@@ -113,12 +124,17 @@ def test_they_are_not_where_the_user_says_what_loops_a_sum_has() -> None:
 
 @pytest.mark.parametrize("kind", ["cholesky", "ldlt", "scaled"])
 @pytest.mark.parametrize(("dtype", "near"), [(Double, 1e-12), (Float, 1e-4)])
-def test_numbers_are_right(kind: str, dtype: Any, near: float) -> None:
-    run = pm.compile(banded(kind, dtype), name="y", estimates=SIZES, options=Options(threads=1))
+@pytest.mark.parametrize("width", [20, 600])
+def test_numbers_are_right(kind: str, dtype: Any, near: float, width: int) -> None:
+    estimates = {**SIZES, K: width}
+    run = pm.compile(
+        banded(kind, dtype), name="y", estimates=estimates, options=Options(threads=1, skip=("sums",))
+    )
     assert LANED in run.source
-    for rows in (0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 50):
-        for width in (0, 1, 2, 6, 7, 8, 9, 16, 25, 40):
-            given = bands(rows, width, dtype.dtype)
+    assert ("_pm_sum_0_1" in run.source) == (width > 400)
+    for rows in (0, 1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 50, 67):
+        for offsets in (0, 1, 2, 6, 7, 8, 9, 16, 25, 40):
+            given = bands(rows, offsets, dtype.dtype)
             np.testing.assert_allclose(run(given), run.reference(given), rtol=near, atol=near)
 
 
@@ -149,13 +165,26 @@ def test_what_is_not_finite_stays_where_it_belongs() -> None:
         np.testing.assert_array_equal(np.isfinite(found), np.isfinite(wanted))
 
 
-def test_rows_whose_first_and_last_columns_are_written_apart_are_lanes() -> None:
-    run = pm.compile(dense(), name="y", estimates={N: 100}, options=Options(threads=1))
+@pytest.mark.parametrize("count", [100, 900])
+def test_rows_whose_first_and_last_columns_are_written_apart_are_lanes(count: int) -> None:
+    run = pm.compile(dense(), name="y", estimates={N: count}, options=Options(threads=1, skip=("sums",)))
     assert LANED in run.source
     for size in (0, 1, 2, 7, 8, 9, 10, 17, 18, 19, 30, 65, 100, 350):
         given = np.eye(size) * (size + 1) + np.random.default_rng(size).random((size, size))
         wanted = np.linalg.cholesky(np.tril(given) + np.tril(given, -1).T) if size else given
         np.testing.assert_allclose(run(given), wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_rows_are_lanes_rather_than_blocks() -> None:
+    """Elements of D lie apart, for which single points in loops would take long."""
+    estimates = {N: 4000, K: 600}
+    for skip, count in (((), 1), (("lanes",), 0)):
+        request = request_for(banded("ldlt"), estimates=estimates, options=Options(skip=skip))
+        level = next(each for name, each in levels(replace(request, machine=HASWELL)) if name == "lanes")
+        assert isinstance(level, Stepwise)
+        found = [each for each in level.sections if isinstance(each.together, LanedRows)]
+        assert len(found) == count
+        assert len(level.sections) == (1 if count else 2)
 
 
 def joined(operation: Op, *, later: bool = False) -> Function:

@@ -19,7 +19,7 @@ from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.loops.bufferedrows import COPIES, FENCE, with_buffers
 from polymat.codegen.loops.bytelookups import with_byte_lookups
 from polymat.codegen.loops.dividedfirst import SPREADS, divided_first
-from polymat.codegen.loops.extremes import with_extremes
+from polymat.codegen.loops.extremes import masked, with_extremes
 from polymat.codegen.loops.fewlookups import with_few_lookups
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.linestogether import lines_together
@@ -250,5 +250,7 @@ def in_lanes(
         writer.needs.update(types.needs(*parts))
     body = single or body
     if (compared := with_extremes(body, types, arrays)) is not None:
-        writer.needs.update(_of_extremes(types))
+        called = {e.function for e in expressions(compared) if isinstance(e, CCall)}
+        short = {each for op in ("min", "max") if (each := masked(op, types.suffix)).function in called}
+        writer.needs.update(_of_extremes(types) | short)
     return compared or body

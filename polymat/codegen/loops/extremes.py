@@ -31,7 +31,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
-from polymat.codegen.c.needs import MIN_I64
+from polymat.codegen.c.needs import MIN_I64, Helper
 from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.c.vectorloops import VECTORS
@@ -78,6 +78,11 @@ def with_extremes(
     return made if found else None
 
 
+def masked(kind: str, suffix: str) -> Helper:
+    """What compares two numbers without a branch, "min" or "max"."""
+    return Helper(f"{kind}masked", suffix)
+
+
 @dataclass(frozen=True, slots=True)
 class _Extremes:
     """The variables of a loop that compares, and the vectors of what each is compared with.
@@ -116,9 +121,18 @@ class _Extremes:
         """Whole vectors, those that are left, and the lanes; less than one vector element by element.
 
         Of a loop whose lanes are combined by a function gcc writes the lanes to memory and combines them all.
+        Of comparisons one after the other it makes branches, which half of random numbers take, and of masks
+        vectors of rows side by side.
         """
+        short = replace(loop, pragmas=(), body=tuple(map(self._masked, loop.body)))
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
-        return where_long(replace(loop, pragmas=()), span, self.types.lanes_text, (*same, *self._vectors()))
+        return where_long(short, span, self.types.lanes_text, (*same, *self._vectors()))
+
+    def _masked(self, statement: Stmt) -> Stmt:
+        assert isinstance(statement, Assign), "it compares"
+        assert isinstance(statement.value, CCall), "by a function"
+        value = replace(statement.value, function=masked(self.kind, self.types.suffix).function)
+        return replace(statement, value=value)
 
     def _vectors(self) -> Iterator[Stmt]:
         lanes, low, high, behind = self.types.lanes_text, Id(LOW), Id(HIGH), Id(BEHIND)

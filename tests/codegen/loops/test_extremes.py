@@ -188,3 +188,19 @@ def test_integers_stay_with_the_compiler() -> None:
     found = Reduction(([], []), ([k], [Interval(Int, 0, N - 1)]), Int, "found")
     found.defn = [Reduce(found(), n(k), Op.Max)]
     assert "_pm_row_largest_" not in pm.compile(found, name="other").source
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Double])
+def test_less_than_a_vector_is_compared_without_branches(op: str, dtype: Any) -> None:
+    """By masks, which keep NaN and the sign of zeros."""
+    rows, columns = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
+    compiled = pm.compile(getattr(pm.Matrix(dtype, "A", [rows, columns]), op)(axis=1).named("found"))
+    assert f"_pm_{op}masked_{dtype.suffix}(" in str(compiled.source)
+    rng = np.random.default_rng(3)
+    for count in range(1, 18):
+        given = rng.choice(
+            np.array([np.nan, 0.0, -0.0, 1.0, -2.0, np.inf]), (19, count), p=[0.04, *[0.192] * 5]
+        )
+        given = given.astype(dtype.dtype)
+        np.testing.assert_array_equal(compiled(given), getattr(given, op)(axis=1))

@@ -101,7 +101,7 @@ class EliminationParts:
 
     def pads(self) -> tuple[Pad, ...]:
         """The packed operands of the largest product, and copies of operands that are no elements."""
-        blocks, (rows, columns) = self.plan.blocks, self._extents()
+        blocks, (rows, columns) = self.plan.blocks, self.extents()
         sizes = tuple(Literal(f"{float(size)}") for size in (blocks.kc, blocks.nc, blocks.small))
         high = CBinary("+", rows, Literal(str(blocks.rows)))
         wide = CBinary("+", columns, Literal(str(blocks.columns)))
@@ -118,7 +118,8 @@ class EliminationParts:
                 found.append(Pad(name, self.stage.dtype.c, CBinary("*", each, extent)))
         return tuple(found)
 
-    def _extents(self) -> tuple[CExpr, CExpr]:
+    def extents(self) -> tuple[CExpr, CExpr]:
+        """How many rows and columns there are, never fewer than none."""
         row, column = (CCall("_pm_extent", (self.size(high - low + 1),)) for low, high in self.stage.box[1:])
         return row, column
 

@@ -44,12 +44,16 @@ class SharesWriter(EliminationParts):
     """Writes what cuts a part into pieces for a team, or runs it whole where it is too small for that."""
 
     def sums(self, add: NestFunction) -> NestFunction:
-        """A product in pieces along the longer of rows and columns, of a triangle the largest first."""
+        """A product in pieces of columns, of a triangle the largest first.
+
+        Each piece copies its part of the right operand, and reads rows of the left one where they are.  Where
+        it copies these as well, pieces are of the longer of both, and of rows where columns are too few.
+        """
         triangle = self.found.trailing.triangle
         many: CExpr = Id(PIECES)
         if triangle is not None:
             many = CBinary("*", Literal(str(UNEVEN)), many)
-        along_rows = CBinary(">=", length(self.rows), length(self.columns))
+        along_rows = self._goes_along_rows()
         bounds: list[CExpr] = [Id(self.steps.begin), Id(self.steps.end)]
         for part, chosen, block, rising in (
             (self.rows, along_rows, self.plan.blocks.rows, True),
@@ -61,6 +65,14 @@ class SharesWriter(EliminationParts):
         work = CBinary("*", self._work(self.rows, self.columns), _double(self.steps))
         ranges = (self.steps, self.rows, self.columns)
         return self._shared(add, "share", ranges, work, many, bounds, self.pads())
+
+    def _goes_along_rows(self) -> CExpr:
+        """Whether pieces of a product are of its rows."""
+        if self.copied[0] is not None:
+            return CBinary(">=", length(self.rows), length(self.columns))
+        panels = _units(self.columns, self.plan.blocks.columns)
+        strips = _units(self.rows, self.plan.blocks.rows)
+        return CBinary("&&", CBinary("<", panels, Id(PIECES)), CBinary(">", strips, panels))
 
     def lines(self, rows: NestFunction, block: int) -> NestFunction:
         """The rows beyond a block in pieces; block: so many of them run together."""
@@ -135,15 +147,20 @@ class SharesWriter(EliminationParts):
 
     def _cut(self, part: Range, block: int, at: CExpr) -> CExpr:
         """Where a piece begins: after whole register blocks, but for the end."""
-        size = Literal(str(block))
-        count = CBinary("/", CBinary("+", length(part), Literal(str(block - 1))), size)
-        share = CBinary("*", CBinary("/", CBinary("*", count, at), Id(CUT)), size)
+        share = CBinary(
+            "*", CBinary("/", CBinary("*", _units(part, block), at), Id(CUT)), Literal(str(block))
+        )
         return CCall(MIN_I64.function, (CBinary("+", Id(part.begin), share), Id(part.end)))
 
     def _of_thread(self, pad: Pad, thread: CExpr) -> CExpr:
         begin = Cast("char *", Cast("void *", Id(pad.array)))
         at = CBinary("+", begin, CBinary("*", Cast("size_t", thread), Id(APART)))
         return Cast(f"{pad.ctype} *", Cast("void *", at))
+
+
+def _units(part: Range, block: int) -> CExpr:
+    """Register blocks along a range, the last of which may be a part of one."""
+    return CBinary("/", CBinary("+", length(part), Literal(str(block - 1))), Literal(str(block)))
 
 
 def _double(part: Range) -> CExpr:

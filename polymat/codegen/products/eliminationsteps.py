@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from polymat.codegen.c.ctree import CBinary, If, Literal, Stmt
+from polymat.codegen.c.ctree import CBinary, Declare, Id, If, Literal, Stmt, Ternary
 from polymat.codegen.c.vectorloops import VECTORS, Pragma
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.nestloops import LoopWriter
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.statements import recurrence_bodies
-from polymat.codegen.products.eliminationparts import EliminationParts, length
+from polymat.codegen.products.eliminationparts import ONE, EliminationParts, length
+from polymat.codegen.products.eliminationshares import LEAST, TEAM
 from polymat.errors import InternalError
+from polymat.graph.stage import loads_of
 from polymat.lang.affine import Affine
 from polymat.poly.ast import from_union_map
 from polymat.poly.domain import Domain
 from polymat.poly.order import Order
+
+BEGINNERS, ROWS = "_pm_beginners", 16  # of a triangle's rows each has as many long and short ones
+SHARED_ROWS = f"omp parallel for num_threads({BEGINNERS}) if({BEGINNERS} > 1) schedule(static, {ROWS})"
 
 
 class StepsWriter(EliminationParts):
@@ -31,11 +36,26 @@ class StepsWriter(EliminationParts):
         return order
 
     def before(self) -> tuple[Stmt, ...]:
-        """The steps before the first block."""
+        """The steps before the first block; a team shares their rows where they need no others."""
         low, first = self.stage.box[0][0], Affine((), self.found.first)
-        step, order = self.found.dims[0], self.order
+        step, context = self.found.dims[0], self.writer.pipeline.context
         domains = [part.domain.between(step, low, first) for part in self.stage.parts]
-        return self._loops(order.among(domains), self.plan.loops.order, self.writer.pipeline.context)
+        some = [
+            part
+            for part, domain in zip(self.stage.parts, domains, strict=True)
+            if not domain.assume(context).is_empty()
+        ]
+        alone = any(load.source.name == self.stage.name for part in some for load in loads_of(part))
+        shared = () if alone else (SHARED_ROWS,)
+        loops = self._loops(self.order.among(domains), self.plan.loops.order, context, shared=shared)
+        return loops if alone else (self._beginners(), *loops)
+
+    def _beginners(self) -> Stmt:
+        """The threads that share what comes before the first block, whose results are stored and no more."""
+        rows, columns = self.extents()
+        work = CBinary("*", Literal("2.0"), CBinary("*", rows, columns))
+        few = CBinary("<", work, Id(LEAST))
+        return Declare("const int", BEGINNERS, Ternary(few, ONE, Id(TEAM)))
 
     def function(self) -> NestFunction:
         """Write all of some steps that does not wait; if that goes by rows, in rows of these steps alone."""
@@ -86,14 +106,25 @@ class StepsWriter(EliminationParts):
         )
 
     def _loops(
-        self, schedule: Any, names: Sequence[str], context: Domain, *, unrolled: bool = False
+        self,
+        schedule: Any,
+        names: Sequence[str],
+        context: Domain,
+        *,
+        unrolled: bool = False,
+        shared: tuple[Pragma, ...] = (),
     ) -> tuple[Stmt, ...]:
-        """The loops over some points of each part, in an order; unrolled: those within the outermost."""
+        """The loops over some points of each part, in an order.
+
+        unrolled: those within the outermost.  shared: what those have that are next to the steps.
+        """
         bodies, parallel = self.writer.bodies, self.order.parallel
 
         def pragmas(depth: int, innermost: bool) -> tuple[Pragma, ...]:
             if unrolled and depth:
                 return (f"GCC unroll {self.plan.least}",)
+            if depth == 1 and not innermost:
+                return shared
             return (VECTORS,) if innermost and parallel[depth] and not unrolled else ()
 
         items = recurrence_bodies(bodies, self.stage)

@@ -96,3 +96,29 @@ def test_a_plain_sum_of_products() -> None:
     for rows, steps, columns in ((0, 0, 0), (1, 1, 1), (5, 9, 3), (17, 40, 9), (7, 0, 9)):
         left, right = rng.random((rows, steps)), rng.random((steps, columns))
         assert_close(compiled(left, right), compiled.reference(left, right), roundings=3 * steps + 3)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("running", [False, True])
+def test_what_comes_before_the_steps_is_shared_out_where_rows_need_no_others(running: bool) -> None:
+    """Or a running sum over the rows of a matrix is what steps begin with, which needs the row before."""
+    W = eliminations.elimination()
+    start, *steps = W.defn
+    if running:
+        i, j, k = eliminations.i, eliminations.j, eliminations.k
+        A = start.value.source
+        top = pm.Condition(i, "==", 0)
+        W.defn = [
+            pm.Case(eliminations.start & top, A(i, j)),
+            pm.Case(eliminations.start & pm.Condition(i, ">=", 1), A(i, j) + W(k, i - 1, j)),
+            *steps,
+        ]
+    result = eliminations.last(
+        W, pm.Double, eliminations.N, eliminations.N, eliminations.upto(eliminations.N)
+    )
+    compiled = pm.compile(result, options=pm.Options(threads=2, parallel_threshold=1))
+    assert "_pm_steps_" in compiled.source
+    assert ("_pm_beginners" in compiled.source) != running
+    for size in (1, 8, 29):
+        arguments = {"A": eliminations.arguments(size, size, "float64")["square"]}
+        assert_close(compiled(**arguments), compiled.reference(**arguments), roundings=8 * (size + 1))

@@ -1,4 +1,4 @@
-"""Steps in segments, sums in blocks and lone points in storage full of NaN.
+"""Steps in segments, sums in blocks, lone points and rows as lanes in storage full of NaN.
 
 `python -m tests.differential.poisoned_blocks`, with the sanitizers loaded first: a program of each kind for a
 seed.
@@ -85,7 +85,29 @@ def points(seed: int) -> None:
     lone.check(run, kind, rank)
 
 
-KINDS = {"segments": segments, "sums": sums, "points": points}
+def lanes(seed: int) -> None:
+    """Rows of bands as lanes of one or two vectors, some of whose elements are no numbers."""
+    import polymat as pm
+    from tests.decide import test_lanedrows as rows
+
+    kind, wide = ("cholesky", "ldlt", "scaled")[seed % 3], seed % 2 == 0
+    dtype = pm.Float if seed % 4 > 1 else pm.Double
+    options = pm.Options(threads=1, cflags=FLAGS, skip=("sums",))
+    estimates = {rows.N: 4000, rows.K: 600 if wide else 20}
+    run = pm.compile(rows.banded(kind, dtype), name="lanes", options=options, estimates=estimates)
+    assert rows.LANED in run.source
+    rng = np.random.default_rng([seed, 5])
+    for count, width in ((0, 3), (1, 0), (8, 2), (19, 0), (40, 7), (33, 12), (50, 60)):
+        given = rows.bands(count, width, dtype.dtype)
+        for _ in range(2):
+            with np.errstate(all="ignore"):
+                expected = run.reference(given)
+            np.testing.assert_allclose(run(given), expected, rtol=1e-3, atol=1e-4, equal_nan=True)
+            if count:
+                given[rng.integers(count), rng.integers(width + 1)] = np.nan
+
+
+KINDS = {"segments": segments, "sums": sums, "points": points, "lanes": lanes}
 
 
 def main() -> int:

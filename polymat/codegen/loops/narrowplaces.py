@@ -83,7 +83,9 @@ def _computed_beside(loop: For, found: Iterable[Subscript]) -> int:
     values = [
         item.value
         for item in loop.body
-        if isinstance(item, Assign) or (isinstance(item, Declare) and item.name not in named and item.value)
+        if isinstance(item, Assign | Declare)
+        and item.value is not None
+        and not (isinstance(item, Declare) and item.name in named)
     ]
     indices = [node.index for node in expressions(values) if isinstance(node, Subscript)]
     return _operations(values) - _operations(indices)

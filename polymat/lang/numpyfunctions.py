@@ -152,16 +152,19 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     return _CALLED[name](*arguments, **options)
 
 
-_COUNTS = "for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)"
+_COUNTS = "a Reduction h over i: Reduce(h(Clamp(bin_of(i), 0, bins - 1)), 1, Op.Sum)"
+_JOINED = "a Function with a Case for each part: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind"
 _WRITTEN = {
     "diff": "A[1:] - A[:-1]",
     "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",
     "linalg.norm": "pm.Sqrt((A**2).sum())",
     "histogram": _COUNTS,
     "bincount": _COUNTS,
+    "concatenate": f"pm.concatenate of signals and vectors; of others {_JOINED}",
+    **dict.fromkeys(("stack", "vstack", "hstack"), _JOINED),
 }
 _ELSEWHERE = "write it with polymat's own functions, or index them in a definition"
-_NAMESAKES = {"fft", "ifft", "rfft", "irfft", "convolve", "correlate", "concatenate"}
+_NAMESAKES = {"fft", "ifft", "rfft", "irfft", "convolve", "correlate"}
 
 
 def _unknown(name: str, options: Mapping[str, Any]) -> LangError:

@@ -153,7 +153,7 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
 
 
 _COUNTS = "a Reduction h over i: Reduce(h(Clamp(bin_of(i), 0, bins - 1)), 1, Op.Sum)"
-_JOINED = "a Function with a Case for each part: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind"
+_JOINED = "a Function with a Case for each: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind"
 _WRITTEN = {
     "diff": "A[1:] - A[:-1]",
     "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",

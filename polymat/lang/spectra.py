@@ -220,7 +220,7 @@ def _rank_one(x: Any, function: str) -> Source:
         channels = isinstance(x, Source) and x.rank == 2 and function != "correlate"
         hint = "the rows of a Signal are channels: Signal(Double, 'x', [2, N])" if channels else ""
         if function == "concatenate" and isinstance(x, Source):
-            hint = "a Function with a Case for each part: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind"
+            hint = "a Function with a Case for each: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind"
         raise ShapeError(f"{function}: {what} is no Signal or Vector", at=caller_location(), hint=hint)
     return _plain(x, function)
 

@@ -87,15 +87,15 @@ hint: a Reduction h over i: Reduce(h(Clamp(bin_of(i), 0, bins - 1)), 1, Op.Sum)
 
 np.concatenate([x, x])
 LangError: np.concatenate is not defined on whole functions and inputs
-hint: pm.concatenate of signals and vectors; of others a Function with a Case for each part: ...
+hint: pm.concatenate of signals and vectors; of others a Function with a Case for each: ...
 
 np.vstack([A, A])
 LangError: np.vstack is not defined on whole functions and inputs
-hint: a Function with a Case for each part: ...
+hint: a Function with a Case for each: ...
 
 concatenate([A, A])
 ShapeError: concatenate: A (N x 3) is no Signal or Vector
-hint: a Function with a Case for each part: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind
+hint: a Function with a Case for each: Case(Condition(i, '<', M), A(i, j)), B(i - M, j) behind
 
 np.roll(x, 1)
 LangError: np.roll is not defined on whole functions and inputs

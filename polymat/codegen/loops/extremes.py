@@ -37,6 +37,7 @@ from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.c.vectorloops import VECTORS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES
+from polymat.codegen.loops.gatheredrows import NOT_UNROLLED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.lanesums import LANES
 from polymat.codegen.loops.rowvectors import RowVectors
@@ -122,9 +123,9 @@ class _Extremes:
 
         Of a loop whose lanes are combined by a function gcc writes the lanes to memory and combines them all.
         Of comparisons one after the other it makes branches, which half of random numbers take, and of masks
-        vectors of rows side by side.
+        vectors of rows side by side; less so where it writes the turns of a loop out.
         """
-        short = replace(loop, pragmas=(), body=tuple(map(self._masked, loop.body)))
+        short = replace(loop, pragmas=NOT_UNROLLED, body=tuple(map(self._masked, loop.body)))
         same = (Declare(f"const {self.types.ctype}", name, value) for name, value in self.same)
         return where_long(short, span, self.types.lanes_text, (*same, *self._vectors()))
 

@@ -124,6 +124,33 @@ def test_the_shape_of_complex_products_decides_at_each_call(compile_for: Compile
         assert_close(compiled(A, B), A @ B, roundings=k + 4, magnitude=2.0 * k + 1.0)
 
 
+def test_complex_products_with_a_plane_of_each_step(compile_for: CompileFor) -> None:
+    """The step in an index of an operand is no dimension of the product."""
+    compile_for(libraries=blas(awkward(1e-8, 1e-14, "complex128")))
+    T, i, j = Parameter(Int, "T"), pm.Variable(Int, "i"), pm.Variable(Int, "j")
+    planes, first = pm.Image(pm.Complex, "planes", [T, N, N]), Matrix(pm.Complex, "first", [N, N])
+
+    def step(state: Any, t: Any) -> Any:
+        plane = pm.Function(([i, j], [pm.Interval(Int, 0, N - 1)] * 2), pm.Complex, "plane")
+        plane.defn = [pm.Conj(planes(t - 1, i, j))]
+        return pm.einsum("ab,ac,bd->cd", state, plane, planes_at(t))
+
+    def planes_at(t: Any) -> Any:
+        plane = pm.Function(([i, j], [pm.Interval(Int, 0, N - 1)] * 2), pm.Complex, "other")
+        plane.defn = [planes(t - 1, i, j)]
+        return plane
+
+    compiled = pm.compile(pm.iterate(step, first, steps=T), inputs=[planes, first], name="planes_of_steps")
+    for steps, size in ((0, 3), (1, 1), (3, 7)):
+        parts = np.random.default_rng(size).random((2, steps + 1, size, size))
+        *several, state = parts[0] + 1j * parts[1]
+        given = np.array(several, dtype=complex).reshape(steps, size, size)
+        wanted = state
+        for plane in given:
+            wanted = plane.conj().T @ wanted @ plane
+        np.testing.assert_allclose(compiled(given, state), wanted, rtol=1e-12)
+
+
 def test_the_shape_decides_at_each_call(compile_for: CompileFor) -> None:
     """Where nothing is said of the sizes, the generated code compares both ways at each call."""
     compile_for(libraries=blas(awkward(1e-8, 1e-14)))

@@ -113,8 +113,8 @@ def _step(writer: StageWriter, found: Contraction, factor: Factor, dim: str) -> 
 
 
 def _reach(found: Contraction, form: Affine) -> Affine:
-    """How many places an index has that is a sum of dimensions."""
-    lengths = (found.extent(name) - 1 for name in dict.fromkeys(form.names()))
+    """How many places an index has that is a sum of dimensions; others, a step say, stay where they are."""
+    lengths = (found.extent(name) - 1 for name in dict.fromkeys(form.names()) if name in found.extents)
     return sum(lengths, start=Affine((), 1))
 
 

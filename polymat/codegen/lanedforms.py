@@ -83,7 +83,7 @@ class LanedForms:
     # ---- expressions ----
 
     def term(self, at: At, own: CExpr | None) -> CExpr:
-        """What a term adds; own: the vector of its rows' elements, None where one row is meant."""
+        """The value that a term adds; own: the vector of its rows' elements, None where one row is meant."""
         found = self.circle.sum
         ready: dict[Load, CExpr] = {}
         for load, each in found.elements.items():

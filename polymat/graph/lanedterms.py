@@ -31,7 +31,7 @@ class Inside:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedTerms:
-    """What an item adds: its own loads, all that it reads, what steps made others of it, and its terms."""
+    """The terms that an item adds: its own loads, all that it reads, and what steps made others of it."""
 
     item: Accumulation
     own: frozenset[Load]

@@ -220,14 +220,17 @@ class _Finder:
         inside, part = parts[number]
         if not between.is_subset(points) or not is_arithmetic(part.expr, inside.point):
             return None
-        read = self._read(inside, part)
-        assert read is not None
-        for each in read.values():
-            if each.made:
-                row = self._moved(each.made[0], {})
-                if self._row in row.names() or not points.at_least_zero([row - column - 1]).is_empty():
-                    return None
+        if not self._needs_earlier_columns(inside, part, points):
+            return None
         return number, sides[0]
+
+    def _needs_earlier_columns(self, inside: Inside, part: Part, points: Domain) -> bool:
+        """Whether what some points read of what steps make is in rows up to their own column."""
+        read, column = self._read(inside, part), Affine.name(self.names[0])
+        assert read is not None
+        rows = [self._moved(each.made[0], {}) for each in read.values() if each.made]
+        later = (points.at_least_zero([row - column - 1]) for row in rows)
+        return all(self._row not in r.names() for r in rows) and all(each.is_empty() for each in later)
 
     # ---- elements ----
 

@@ -30,7 +30,7 @@ LOOSELY = 3.0
 
 
 def better_of(first: Calibration, second: Calibration) -> Calibration:
-    """What two passes on as many threads found: of every figure the better, since disturbance only adds.
+    """The better of every figure that two passes on as many threads found, since disturbance only adds.
 
     Ratios are of the pass whose own times were shorter.  0.0 and nothing stand for what is unknown.
     """

@@ -80,7 +80,7 @@ def with_extremes(
 
 
 def masked(kind: str, suffix: str) -> Helper:
-    """What compares two numbers without a branch, "min" or "max"."""
+    """The function that compares two numbers without a branch, "min" or "max"."""
     return Helper(f"{kind}masked", suffix)
 
 

@@ -20,7 +20,8 @@ from polymat.poly.ast import from_union_map
 from polymat.poly.domain import Domain
 from polymat.poly.order import Order
 
-BEGINNERS, ROWS = "_pm_beginners", 16  # of a triangle's rows each has as many long and short ones
+BEGINNERS = "_pm_beginners"
+ROWS = 16  # of a triangle's rows each has as many long and short ones
 SHARED_ROWS = f"omp parallel for num_threads({BEGINNERS}) if({BEGINNERS} > 1) schedule(static, {ROWS})"
 
 

@@ -15,12 +15,12 @@ def main() -> int:
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
     from tests.codegen.loops.test_registerrows import arrays, sums
-    from tests.codegen.test_neighbour_rows import EXTENT, LENGTHS, given, product
+    from tests.codegen.test_neighbour_rows import ENOUGH, EXTENT, LENGTHS, given, product
 
     options = pm.Options(cflags=FLAGS, threads=1)
     y, inputs = product(pm.Double, pm.Int)
     near = pm.compile(y, inputs=inputs, options=options)
-    for lengths in (LENGTHS, [11] * 40, [1] * 20, [4, 3] * 20, [0] * 5):
+    for lengths in (LENGTHS, [11] * 40, [*ENOUGH, *[11] * 40], [1] * 20, [4, 3] * 20, [0] * 5):
         drawn = given(pm.Double, pm.Int, np.random.default_rng(len(lengths)), lengths)
         np.testing.assert_allclose(near(**drawn), near.reference(**drawn), atol=1e-11)
         for at in range(0, len(drawn["column"]), 41):

@@ -22,7 +22,8 @@ M, N, NNZ = (Parameter(Int, name) for name in ("M", "N", "NNZ"))
 i, k = Variable(Int, "i"), Variable(Int, "k")
 ROWS = Interval(Int, 0, M - 1)
 row = Vector(Int, "row", [M + 1], values=(0, NNZ), sorted=True)
-LENGTHS = (0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 0, 0, 500, 5, 5, 5, 11, 11, 11)
+ENOUGH = (500,) * 18  # elements that some are looked at, for each of two threads
+LENGTHS = (0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 0, 0, 500, 5, 5, 5, 11, 11, 11, *ENOUGH)
 EXTENT = 600
 
 
@@ -136,7 +137,8 @@ def test_a_place_outside_is_named(threads: int) -> None:
 
 @pytest.mark.parametrize("machine", [WIDE, NARROW], ids=str)
 def test_rows_are_looked_at_whose_bounds_are_those_of_the_elements(machine: Any) -> None:
-    assert "_pm_beside_i32_i32(row, 0, M, &column[0])" in c_of(machine, Interval(Int, row(i), row(i + 1) - 1))
+    found = c_of(machine, Interval(Int, row(i), row(i + 1) - 1))
+    assert "_pm_beside_i32_i32(row, _pm_begin0, _pm_end0, &column[0])" in found  # each thread at its own
     cut = Interval(Int, row(i), pm.Min(row(i + 1), NNZ - 1) - 1)
     assert "_pm_beside" not in c_of(machine, cut)
 
@@ -158,7 +160,7 @@ def test_nothing_behind_arrays_is_read(dtype: Any, places: Any) -> None:
     """Each ends in front of a page that nobody may read, and rows read the last elements."""
     for length in (1, 2, 7, 8, 9, 15, 16, 17, 40):
         held: list[Any] = []
-        arrays = given(dtype, places, np.random.default_rng(length), [length] * 30)
+        arrays = given(dtype, places, np.random.default_rng(length), [*ENOUGH, *[length] * 30])
         arrays["column"][-length:] = np.arange(EXTENT - length, EXTENT)
         guarded = {name: before_guard(array, held) for name, array in arrays.items()}
         child = os.fork()
@@ -171,3 +173,19 @@ def test_nothing_behind_arrays_is_read(dtype: Any, places: Any) -> None:
 def test_sanitizers_find_nothing() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_segments"])
     assert printed.splitlines() == ["neighbours", "rows of results"]
+
+
+def test_few_elements_are_not_looked_at_nor_rows_of_other_tiles() -> None:
+    """Each tile of a few rows looked at rows all over the array, which took longer than its sums."""
+    y, inputs = product(Double, Int)
+    scaled = pm.Function(([i], [ROWS]), Double, "scaled")
+    scaled.defn = [0.5 * y(i) + 1.0]
+    options = pm.Options(scheme={"scaled": "[fuse(y), Par(i), T(i, 8)]"}, parallel_threshold=0, threads=2)
+    fused = pm.compile(scaled, inputs=inputs, options=options)
+    assert "_pm_beside_i32_i32(row, 0," not in fused.source
+    assert "_pm_beside_i32_i32(row, _pm_begin0" in fused.source
+    for lengths in (LENGTHS, [1000, 2] * 8, [3] * 40, [0]):
+        arrays = given(
+            Double, Int, np.random.default_rng(len(lengths)), [min(each, EXTENT) for each in lengths]
+        )
+        assert np.array_equal(fused(**arrays), 0.5 * compiled(Double, Int)(**arrays) + 1.0)

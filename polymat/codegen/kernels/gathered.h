@@ -46,6 +46,8 @@ enum { _PM_TERMS = 512 };
 /* How many rows are looked at, and in how many of these one is followed by another that is not as long where
    rows are called unlike. */
 enum { _PM_SOME_ROWS = 64, _PM_UNLIKE_OF = 8 };
+/* Of fewer elements none are looked at: four times as many as there may be 16 of each of these rows. */
+enum { _PM_ENOUGH_ELEMENTS = 4 * 16 * _PM_SOME_ROWS };
 
 /* Whether rows are not as long as those before them; ends[k] is where row k begins.  Loops around rows that are
    alike end where the processor expects it, and loads one by one are quickest; where it cannot know, terms that
@@ -54,6 +56,8 @@ enum { _PM_SOME_ROWS = 64, _PM_UNLIKE_OF = 8 };
 #define _PM_UNLIKE(T, SUFFIX) \
     static inline int _pm_unlike_##SUFFIX(const T *ends, ptrdiff_t first, ptrdiff_t last) \
     { \
+        if (last <= first || (ptrdiff_t)ends[last] - (ptrdiff_t)ends[first] < _PM_ENOUGH_ELEMENTS) \
+            return 0; \
         const ptrdiff_t apart = (last - first) / _PM_SOME_ROWS + 1; \
         int unlike = 0, all = 0; \
         for (ptrdiff_t k = first; k + 1 < last; k += apart) { \

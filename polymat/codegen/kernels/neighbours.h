@@ -58,6 +58,8 @@ _PM_FOUR_NEAR(double, f64, int64_t, i64)
     static inline int _pm_beside_##SUFFIX##_##PLACES(const T *ends, ptrdiff_t first, ptrdiff_t last, \
             const P *places) \
     { \
+        if (last <= first || (ptrdiff_t)ends[last] - (ptrdiff_t)ends[first] < _PM_ENOUGH_ELEMENTS) \
+            return 0; \
         const ptrdiff_t apart = (last - first) / _PM_SOME_ROWS + 1; \
         int beside = 0, all = 0; \
         for (ptrdiff_t k = first; k < last; k += apart) { \

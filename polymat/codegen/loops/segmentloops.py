@@ -12,6 +12,7 @@ from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.gatheredrows import Rows
 from polymat.codegen.loops.innermost import with_changed
 from polymat.codegen.loops.nestfunction import CheckedRows
+from polymat.codegen.loops.ranges import Range
 from polymat.dataclass import dataclass
 from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
@@ -127,12 +128,14 @@ def rows_of_loop(stage: Stage, loop: str, bodies: BodyWriter) -> tuple[str, CExp
 class AllRows:
     """The rows of a sum along segments that follow each other, where all points of a box are.
 
-    suffix, begins: as `rows_of` has them.  low, end: the first row, and behind the last.  elements: of all of
-    them.  around: the limits of the other dimensions.  inside: whether no bound is outside of the elements.
+    suffix, begins: as `rows_of` has them.  along: the dimension of the rows.  low, end: the first row, and
+    behind the last.  elements: of all of them.  around: the limits of the other dimensions.  inside: whether
+    no bound is outside of the elements.
     """
 
     suffix: str
     begins: CExpr
+    along: str
     low: Affine
     end: Affine
     elements: Affine
@@ -153,7 +156,7 @@ class AllRows:
         box = dict(zip(item.dims, item.box, strict=True))
         (low, high), elements = box.pop(along), box.pop(segment.dim)
         inside = all(_is_inside(bounds, elements, bodies) for bounds in (segment.lows, segment.ends))
-        return AllRows(suffix, begins, low, high + 1, elements[1] + 1, tuple(box.values()), inside)
+        return AllRows(suffix, begins, along, low, high + 1, elements[1] + 1, tuple(box.values()), inside)
 
 
 def bounds_of(variable: str) -> tuple[str, str]:
@@ -161,15 +164,19 @@ def bounds_of(variable: str) -> tuple[str, str]:
     return f"{FROM}_{variable}", f"{TO}_{variable}"
 
 
-def gathered_rows(stage: Stage, bodies: BodyWriter, readable: CExpr | None = None) -> Rows | None:
-    """The rows in C, as gathers go through them; None where they are not all of a box.
+def gathered_rows(
+    stage: Stage, bodies: BodyWriter, ranges: Sequence[Range], readable: CExpr | None = None
+) -> Rows | None:
+    """The rows in C, as gathers go through them, those in some ranges; None where they are not all of a box.
 
     readable: where elements end that may be read before their own row; None: all may.
     """
     rows = AllRows.of(stage, bodies)
     if rows is None:
         return None
-    limits = (rows.begins, bodies.size(rows.low), bodies.size(rows.end))
+    some = [part for part in ranges if stage.dims[part.number : part.number + 1] == (rows.along,)]
+    ends = (Id(some[0].begin), Id(some[0].end)) if some else map(bodies.size, (rows.low, rows.end))
+    limits = (rows.begins, *ends)
     sizes = {bodies.names.get("size", size.name) for size in bodies.pipeline.sizes}
     elements = bodies.size(rows.elements) if readable is None else readable
     return Rows(rows.suffix, limits, elements, sizes, rows.inside)

@@ -48,6 +48,7 @@ from polymat.codegen.loops.gatheredrows import (
 from polymat.codegen.loops.innermost import with_changed
 from polymat.codegen.loops.neighbourrows import BESIDE, near_terms
 from polymat.codegen.loops.nestwriter import NestWriter
+from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowways import one_of
 from polymat.codegen.loops.segmentloops import gathered_rows
 from polymat.dataclass import dataclass
@@ -95,7 +96,9 @@ class ShortSums:
         return Leaves(self.suffix, self.arrays, self.places, HERE)
 
 
-def in_short_sums(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def in_short_sums(
+    writer: NestWriter, stage: Stage, body: tuple[Stmt, ...], ranges: Sequence[Range]
+) -> tuple[Stmt, ...]:
     """The loops of a sum between bounds from data with those of gathered elements a few terms at a time."""
     if stage.segments is None or stage.dtype.kind not in "fc":
         return body
@@ -111,7 +114,7 @@ def in_short_sums(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> t
         alike,
         given=alike & {array(each.name) for each in inputs},
         places={name: s for name, s in places.items() if s in GATHERED_BY and name in limited},
-        rows=gathered_rows(stage, writer.bodies, seen),
+        rows=gathered_rows(stage, writer.bodies, ranges, seen),
     )
     return with_short_sums(body, sums, writer.needs)
 

@@ -236,7 +236,7 @@ class StageWriter(NestWriter):
         if plan.kind == "row" and requests is not None:
             body = asking_rows(body, requests, stage.dtype.size)
         if plan.kind == "reduce":
-            body = in_short_sums(self, stage, body)
+            body = in_short_sums(self, stage, body, ranges)
             body = with_accumulators(in_lanes(self, stage, plan, body, requests))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")

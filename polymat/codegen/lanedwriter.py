@@ -37,6 +37,7 @@ from polymat.codegen.c.ctree import (
     names_in,
     plus,
 )
+from polymat.codegen.c.needs import MAX_I64
 from polymat.codegen.c.shorthand import all_of
 from polymat.codegen.lanedforms import COLUMN, FIRST, KEPT, LANE, LAST, TERM, ZERO, At, LanedForms
 from polymat.codegen.program import Program
@@ -50,6 +51,7 @@ START = "_pm_start"  # the first row
 EARLY, MEMORY = "_pm_early", "_pm_memory"  # sums of the group's own columns
 LOW, FULL = "_pm_low", "_pm_full"  # the first column of a row of the group, and of all of them
 TERMS, WHOLE = "_pm_terms", "_pm_whole"  # the first term of a row, and of all of them
+SEVERAL = "_pm_several"  # the first column that all rows have, with a term in that column
 SUM, VALUE, OWN, SOME, TOTAL = "_pm_sum", "_pm_value", "_pm_own", "_pm_some", "_pm_total"
 
 
@@ -124,10 +126,14 @@ class LanedWriter(LanedForms):
         yield self.loop(COLUMN, Id(FIRST), Id(LOW), nothing)
         if self.moving(circle.lows):
             yield self.loop(COLUMN, Id(LOW), Id(FULL), [*self._columns(1, some=True)])
-        columns = self.taken.columns
+        columns, begin = self.taken.columns, FULL
+        if not {*circle.sum.lows} <= {*circle.lows}:
+            begin, later = SEVERAL, CCall(MAX_I64.function, (Id(FULL), Id(WHOLE)))
+            yield Declare("const ptrdiff_t", begin, self.least(later, row))
+            yield self.loop(COLUMN, Id(FULL), Id(begin), [*self._columns(1)])
         several = CBinary("<=", plus(Id(COLUMN), columns), row)
-        yield For(COLUMN, Id(FULL), several, Literal(str(columns)), tuple(self._columns(columns)))
-        left = CBinary("%", CBinary("-", row, Id(FULL)), Literal(str(columns)))
+        yield For(COLUMN, Id(begin), several, Literal(str(columns)), tuple(self._columns(columns)))
+        left = CBinary("%", CBinary("-", row, Id(begin)), Literal(str(columns)))
         yield self.loop(COLUMN, CBinary("-", row, left), row, [*self._columns(1)])
         yield self._written()
         for first in range(0, lanes - circle.behind, columns):

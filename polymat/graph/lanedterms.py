@@ -72,6 +72,11 @@ def _is_plain(node: object) -> bool:
     return isinstance(node, Load | Const | Unary) or (isinstance(node, Binary) and node.op in ARITHMETIC)
 
 
+def is_even(case: RowCase, row: str) -> bool:
+    """Whether what a case reads of an array is as far apart from each row to the next."""
+    return all(form.is_linear_in([row]) for laid in case.elements.values() for form in laid.indices)
+
+
 def are_same(one: AddedTerms, other: AddedTerms, there: Mapping[str, Affine]) -> bool:
     """Whether two items add the same where names have the values of forms."""
     texts = [

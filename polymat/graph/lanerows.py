@@ -19,6 +19,7 @@ from polymat.graph.lanedterms import (
     are_same_cases,
     insides,
     is_arithmetic,
+    is_even,
     is_zero,
 )
 from polymat.graph.placedreads import Element, SharedArrays
@@ -86,7 +87,7 @@ class _Finder:
     # ---- the sum ----
 
     def _sum(self, first: Affine) -> tuple[RowSum, Domain] | None:
-        """The sum, and row, column and term of all that it adds.
+        """The sum, and row, column and term of all that it adds, each once.
 
         What points in the column of their row's number add may be written apart, if it is the same there.
         """
@@ -104,7 +105,8 @@ class _Finder:
         terms = main.terms
         for each in parts:
             if each is not main:
-                if not each.terms.at_least_zero([ends - 1]).is_empty() or not are_same(each, main, there):
+                wrong = each.terms.at_least_zero([ends - 1]).union(each.terms.intersect(terms))
+                if not wrong.is_empty() or not are_same(each, main, there):
                     return None
                 terms = terms.union(each.terms)
         sides = for_each(terms, self.names[1]).sides(self.names[1])
@@ -220,7 +222,7 @@ class _Finder:
         inside, part = parts[number]
         if not between.is_subset(points) or not is_arithmetic(part.expr, inside.point):
             return None
-        if not self._needs_earlier_columns(inside, part, points):
+        if not is_even(cases[number], self._row) or not self._needs_earlier_columns(inside, part, points):
             return None
         return number, sides[0]
 
@@ -266,8 +268,7 @@ class _Finder:
             return None
         around = self.shared.held[output.array]
         inner = Affine.name(self.shared.steps[1])
-        made = Element(output.array, (around.plane(output.step), held.plane(inner)))
-        return self._laid(made, {})
+        return self._laid(Element(output.array, (around.plane(output.step), held.plane(inner))), {})
 
     def _laid(self, element: Element, solved: Mapping[str, Affine]) -> LaidElement:
         return LaidElement(element.array, tuple(self._moved(form, solved) for form in element.indices))
@@ -279,13 +280,12 @@ class _Finder:
 
     def _are_lows(self, forms: Sequence[Affine]) -> bool:
         """Whether limits are the same for all rows, or move with them one by one."""
-        within = all(
+        return len(forms) > 0 and all(
             form.coefficient(self._row) in (0, 1)
             and form.is_linear_in([self._row])
             and {*self.names}.isdisjoint(form.names())
             for form in forms
         )
-        return within and len(forms) > 0
 
     @property
     def _row(self) -> str:

@@ -38,13 +38,16 @@ SIZES = {N: 1000, K: 64}
 LANED = "_pm_laned"
 
 
-def banded(kind: str = "cholesky", dtype: Any = Double) -> Function:
-    """A factor whose element (i, i - d) lies at (i, d): Cholesky's, that of LDL', or one with a scale."""
+def banded(kind: str = "cholesky", dtype: Any = Double, narrower: int = 0) -> Function:
+    """A factor whose element (i, i - d) lies at (i, d): Cholesky's, that of LDL', or one with a scale.
+
+    narrower: by how many diagonals less than there are the sums go back.
+    """
     A = Matrix(dtype, "A", [N, K + 1])
     terms = ([i, d, e], [ROWS, OFFSETS, Interval(Int, 1, K)])
     total = Reduction(([i, d], [ROWS, OFFSETS]), terms, dtype, "total")
     L = Function(([i, d], [ROWS, OFFSETS]), dtype, "L", default=0.0)
-    there = Condition(d + e, "<=", i) & Condition(d + e, "<=", K)
+    there = Condition(d + e, "<=", i) & Condition(d + e, "<=", K - narrower)
     added = L(i, d + e) * L(i - d, e)
     added = {"cholesky": added, "ldlt": added * L(i - d - e, 0), "scaled": 0.5 * added}[kind]
     total.defn = [Case(there, Reduce(total(i, d), added, Op.Sum))]
@@ -57,11 +60,11 @@ def banded(kind: str = "cholesky", dtype: Any = Double) -> Function:
     return L
 
 
-def dense() -> Function:
-    """A Cholesky factor whose rows are computed one after the other."""
+def dense(least: int | Parameter = 0) -> Function:
+    """A Cholesky factor whose rows are computed one after the other; least: the first column of sums."""
     A = Matrix(Double, "A", [N, N])
     triangle = ([i, j], [ROWS, Interval(Int, 0, i)])
-    terms = ([i, j, k], [ROWS, Interval(Int, 0, i), Interval(Int, 0, j - 1)])
+    terms = ([i, j, k], [ROWS, Interval(Int, 0, i), Interval(Int, least, j - 1)])
     total = Reduction(triangle, terms, Double, "total")
     L = Function(triangle, Double, "L")
     total.defn = [Reduce(total(i, j), L(i, k) * L(j, k), Op.Sum)]
@@ -175,6 +178,27 @@ def test_rows_whose_first_and_last_columns_are_written_apart_are_lanes(count: in
         np.testing.assert_allclose(run(given), wanted, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [100, 900])
+@pytest.mark.parametrize("least", [3, Parameter(Int, "M"), "band"])
+def test_sums_that_begin_behind_the_first_column(least: Any, count: int) -> None:
+    """A column whose sum has no terms yet adds none of the columns side by side with it."""
+    is_band = least == "band"
+    made = banded(narrower=5) if is_band else dense(least)
+    sizes = () if is_band or least == 3 else (0, 1, 4, 9, 40)
+    run = pm.compile(
+        made, name="y", estimates={N: count, K: count}, options=Options(threads=1, skip=("sums",))
+    )
+    assert LANED in run.source
+    for size in (1, 8, 9, 17, 30, 65):
+        given = np.eye(size) * (size + 1) + np.random.default_rng(size).random((size, size))
+        if is_band:
+            given = bands(size, 20)
+        for more in [{"M": each} for each in sizes] or [{}]:
+            np.testing.assert_allclose(
+                run(given, **more), run.reference(given, **more), rtol=1e-10, atol=1e-12
+            )
+
+
 def test_rows_are_lanes_rather_than_blocks() -> None:
     """Elements of D lie apart, for which single points in loops would take long."""
     estimates = {N: 4000, K: 600}
@@ -208,3 +232,34 @@ def test_other_operations_stay_as_they_are() -> None:
 
 def test_rows_that_need_the_row_before_in_all_columns_stay() -> None:
     assert laned(joined(Op.Sum, later=True)) == []
+
+
+def odd(kind: str) -> Function:
+    """Rows that add a term twice where column and row are one, or read every second element of a matrix."""
+    A, W = Matrix(Double, "A", [N, N]), Matrix(Double, "W", [N, N])
+    triangle = ([i, j], [ROWS, Interval(Int, 0, i)])
+    terms = ([i, j, k], [ROWS, Interval(Int, 0, i), Interval(Int, 0, j - 1)])
+    total = Reduction(triangle, terms, Double, "total")
+    L = Function(triangle, Double, "L")
+    twice = Case(Condition(i, "==", j), Reduce(total(i, j), L(i, k) * L(j, k), Op.Sum))
+    total.defn = [Reduce(total(i, j), L(i, k) * L(j, k), Op.Sum), *([twice] if kind == "twice" else [])]
+    read = {"row": W(i, i // 2), "between": W(i, (i + j) // 2), "rest": W(i, (i + 2 * j) % 2)}
+    L.defn = [
+        Case(Condition(i, "==", j), A(i, i) + 0.1 * total(i, i)),
+        Case(Condition(j, "<", i), read.get(kind, W(i, j)) - 0.1 * total(i, j) * L(j, j)),
+    ]
+    return L
+
+
+def test_odd_rows_stay_as_they_are() -> None:
+    assert len(laned(odd("even"))) == 1
+    for kind in ("twice", "row", "between", "rest"):
+        assert laned(odd(kind)) == []
+
+
+@pytest.mark.parametrize("kind", ["even", "twice", "row", "between", "rest"])
+def test_numbers_of_odd_rows(kind: str) -> None:
+    run = pm.compile(odd(kind), name="y", estimates={N: 100}, options=Options(threads=1, skip=("sums",)))
+    for size in (1, 9, 17, 33):
+        A, W = np.random.default_rng(size).uniform(-0.5, 0.5, (2, size, size))
+        np.testing.assert_allclose(run(A=A, W=W), run.reference(A=A, W=W), rtol=1e-12, atol=1e-12)

@@ -217,7 +217,8 @@ def test_one_sum_and_long_vectors() -> None:
 def test_steps_of_single_elements_ask_for_nothing() -> None:
     """A sum and what is made of it, along diagonals that are gone through backwards."""
     described = build_banded()
-    request = request_for(described.outputs[0], inputs=described.inputs)
+    points = Options(skip=("lanes",))  # not eight rows side by side, which have room for their columns
+    request = request_for(described.outputs[0], inputs=described.inputs, options=points)
     program = next(level for name, level in levels(request) if name == "codegen")
     assert isinstance(program, Program)
     assert "_pm_workspace" not in str(program)

@@ -96,13 +96,13 @@ def for_each(domain: Domain, last: str) -> Domain:
 
 
 def conditions(domain: Domain, known: Domain) -> tuple[tuple[tuple[Affine, bool], ...], ...] | None:
-    """The conditions by which points of a domain differ from others: any of these, each all of some forms.
+    """The conditions by which points of a domain differ from others: one of these, each all of some forms.
 
     A form is at least 0, or 0 where the second of the pair says so.  known: all points.  None where no forms
     tell them.
     """
     found = []
-    for part in basic_sets(domain.set.gist(known.set).coalesce()):
+    for part in basic_sets(domain.set.gist(known.set).coalesce().make_disjoint()):
         if part.dim(isl.dim_type.div) > 0:
             return None
         found.append(tuple((_form(domain, each), each.is_equality()) for each in part.get_constraints()))

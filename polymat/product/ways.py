@@ -188,11 +188,15 @@ LANES_OVER_SEGMENTS = (
 unasked = LetCondition("unasked", UNASKED)
 LARGE = k * n > NEARBY * small
 large = LetCondition("large", LARGE)
+# Of a right operand beyond the second level a panel deeper than a block is gone before the next strip.
+DEEP = (k * n >= small) & (k > kc)
 # Both operands can be read where they are, unless they are too large.
 direct = LetCondition("direct", one_right & whole_result & ordered)
 far = LetCondition(
     "far",
-    ((height > 2 * rows) & (large | (height * n > NEARBY * small))) | (~along & (height * k > small)),
+    ((height > 2 * rows) & (large | (height * n > NEARBY * small)))
+    | ((strips > 1) & DEEP)
+    | (~along & (height * k > small)),
 )
 # A copy of rows of A does not write past the caches.
 rows_pass = (place.equals(1) & large) | (
@@ -207,7 +211,7 @@ COPIES_LEFT = (
 RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~COPIES_LEFT
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (
-    (k * n <= small)  # of more, a few rows may be copied, beside which it is read
+    (k * n < small)  # of more, a few rows may be copied, beside which it is read
     & (m * n <= NEARBY * small)
     & ((m < LEAST_STRIPS * rows) | UNASKED)
 )

@@ -24,7 +24,7 @@ from polymat.lang.traverse import walk
 from polymat.poly.domain import Domain
 from polymat.poly.finished import Interval, common_interval, in_coordinates, is_full, with_steps
 
-SKEWS = (0, 1, -1)  # by which columns of blocks may follow the rows: of diagonals that a matrix lies in
+SKEWS = (0, 1, -1)  # by which columns may follow the rows: of diagonals that a matrix lies in
 JOINED = (Op.Sum, Op.Min, Op.Max)
 
 

@@ -48,11 +48,12 @@ def _parts(part: Part, context: Domain) -> Iterator[Part]:
     for domain, value in ((inside, chosen.then), (outside, chosen.otherwise)):
         if not domain.assume(context).is_empty():
             yield from _parts(
-                replace(part, domain=domain, condition=None, expr=_typed(value, chosen)), context
+                replace(part, domain=domain, condition=None, expr=typed_as(chosen, value)), context
             )
 
 
-def _typed(value: Expr, chosen: SelectExpr) -> Expr:
+def typed_as(chosen: SelectExpr, value: Expr) -> Expr:
+    """The value that a Select has, of its type."""
     return value if value.dtype == chosen.dtype else CastExpr(value, chosen.dtype)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
-from polymat.graph.borders import MOST_PARTS
+from polymat.graph.borders import MOST_PARTS, typed_as
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine, Computed, computed_in
-from polymat.lang.expr import Binary, CastExpr, Expr, Load, SelectExpr
+from polymat.lang.expr import Binary, Expr, Load, SelectExpr
 from polymat.lang.indices import affine_form, affine_names
 from polymat.lang.traverse import children, has_loads, rebuild, walk
 from polymat.poly.domain import Domain
@@ -40,7 +40,7 @@ def _parts(part: Part, context: Domain) -> Iterator[Part]:
     expr = decided.rebuilt(part.expr)
     inside = decided.inside
     outside = part.domain.subtract(inside)
-    if expr is part.expr or not (_is_of_rectangles(inside) and _is_of_rectangles(outside)):
+    if expr is part.expr or not (_is_between_forms(inside) and _is_between_forms(outside)):
         yield part
         return
     yield replace(part, domain=inside, condition=None, expr=expr)
@@ -84,7 +84,7 @@ class _Decided:
             return None
         value = node.then if first else node.otherwise
         value = rebuild(value, lambda leaf: leaf, instead=self._instead)
-        return value if value.dtype == node.dtype else CastExpr(value, node.dtype)
+        return typed_as(node, value)
 
     def _read(self, load: Load) -> Load | None:
         """A load whose computed indices are forms inside, as far as they are."""
@@ -125,7 +125,7 @@ class _Decided:
         sides = [each.assume(self.context) for each in (first, second)]
         if any(each.is_empty() for each in sides):
             return sides[1].is_empty()
-        if not all(map(_is_of_rectangles, sides)):
+        if not all(map(_is_between_forms, sides)):
             return None
         widths = [*map(_width, sides)]
         if widths[0] == widths[1]:
@@ -161,6 +161,6 @@ def _width(domain: Domain) -> int | None:
     return widest
 
 
-def _is_of_rectangles(domain: Domain) -> bool:
+def _is_between_forms(domain: Domain) -> bool:
     """Whether every piece of a set lies between forms of sizes along every dimension, one or several."""
     return all(piece.sides(dim) is not None for piece in domain.pieces() for dim in piece.dims)

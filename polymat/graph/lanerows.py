@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from polymat.dataclass import dataclass
+from polymat.graph.blockedsums import SKEWS
 from polymat.graph.laned import LaidElement, RowCase, RowCircle, RowSum
 from polymat.graph.lanedterms import (
     AddedTerms,
@@ -32,7 +33,6 @@ from polymat.lang.traverse import walk
 from polymat.poly.domain import Domain
 from polymat.poly.finished import conditions, for_each, in_coordinates, with_steps
 
-SKEWS = (0, 1, -1)  # by which the column of a step differs from its number, for each row
 NAMED = (Parameter, Variable, Lookup)  # values that are no elements
 
 

@@ -23,18 +23,18 @@ from polymat.product.numbers import quotient
 from polymat.product.ways import MANY_STRIPS, height, large, one_right, panels, repays, strips
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
-STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
 
 all_panels = LetNumber("all_panels", panels * column_segments)
 # Segments of depth that register blocks walk over where they lie, and weights that stay beside them, where
-# too few pixels pass them to repay a copy.
+# the second level holds them and too few pixels pass them to repay a copy: from beyond it the first strip of
+# pixels reads them by requests, which takes a copy.
 windows = LetCondition("windows", slides & along & (depth_segments > 1))
 may_stay = LetCondition(
     "may_stay",
     windows
     & in_order
     & column_segments.equals(1)
-    & (k * depth_segments * n <= STAYING * small)
+    & (k * depth_segments * n <= small)
     & ~(MANY_STRIPS & repays(k * depth_segments)),
 )
 stays = LetCondition("stays", may_stay)  # generated code looks at whether segments follow each other, too

@@ -11,7 +11,7 @@ from benchmarks.sections import SECTIONS
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.schedule import Schedule
-from polymat.tilesize.kernelplanner import CLEARLY, computing_operations
+from polymat.tilesize.kernelplanner import CLEARLY, blocking_of, computing_operations
 from tests.fixed import WIDE, compiled_levels
 
 
@@ -47,3 +47,10 @@ def test_threads_share_channels_where_one_would_wait_for_a_row(layer: str) -> No
 def test_threads_share_rows_where_there_are_many(layer: str, threads: int) -> None:
     plan, _ = convolution(layer, threads)
     assert plan.parallel == plan.contraction.more_rows[0]
+
+
+@pytest.mark.parametrize(("channels", "copied"), [(32, False), (48, False), (64, True), (512, True)])
+def test_weights_of_few_pixels_are_copied_from_beyond_the_second_level(channels: int, copied: bool) -> None:
+    """Of 7 x 7 pixels with 9 taps, from so many channels to 512: 256 Ki elements fill the second level."""
+    plan, sizes = convolution("ResNet18-12", 1)
+    assert blocking_of(plan, {**sizes, "C": channels}).packs_right == copied

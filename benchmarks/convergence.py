@@ -1,4 +1,4 @@
-"""How many trials a search needs: the least ratio to the default after each, with the model and without.
+"""How many trials a search needs: the ratio of each to the default, with the model and without.
 
     python -m benchmarks.convergence --output FILE [--trials 75] [--after 50] [--every 1] [--only TEXT]
 
@@ -30,7 +30,7 @@ FOREVER = 1e9  # seconds: trials end a search here
 
 @dataclass
 class Curve:
-    """One case: the least ratio to the default after each trial, with the model and without."""
+    """One case: the ratio of each trial to the default, with the model and without; 0: not timed."""
 
     name: str
     guided: list[float]
@@ -40,21 +40,21 @@ class Curve:
     def row(self, after: int) -> str:
         """A row of the table."""
         told = [
-            f"{near_at(each)} of {len(each)} | {_at(each, after):.3f}" for each in (self.guided, self.free)
+            f"{near_at(each)} of {len(each)} | {least(each, after):.3f}" for each in (self.guided, self.free)
         ]
-        best = min(1.0, *self.guided, *self.free)
+        best = min(least(each, len(each)) for each in (self.guided, self.free))
         return f"| {self.name} | {' | '.join(told)} | {best:.3f} |"
 
 
 def near_at(curve: Sequence[float]) -> int:
     """The trial from which on a search is near its last best; 0: the default is, before any."""
-    least = NEAR * _at(curve, len(curve))
-    return next((number for number in range(len(curve)) if _at(curve, number) <= least), len(curve))
+    last = NEAR * least(curve, len(curve))
+    return next((number for number in range(len(curve)) if least(curve, number) <= last), len(curve))
 
 
-def _at(curve: Sequence[float], trials: int) -> float:
+def least(curve: Sequence[float], trials: int) -> float:
     """The least ratio after some trials: the default's own before any."""
-    return min(1.0, *curve[:trials]) if trials and curve else 1.0
+    return min((ratio for ratio in curve[:trials] if 0.0 < ratio < 1.0), default=1.0)
 
 
 def curve(name: str, case: Case, trials: int, threads: int) -> Curve:
@@ -67,7 +67,7 @@ def curve(name: str, case: Case, trials: int, threads: int) -> Curve:
     def searched(guided: bool) -> list[float]:
         manner, arrays = Manner(trials, guided=guided, kept=False), dict(case.task.arrays)
         search = tuned(request, arrays=arrays, sizes=sizes, budget=FOREVER, manner=manner)
-        return [point["ratio"] for point in search.convergence()]
+        return [trial.ratio if trial.rounds and not trial.fault else 0.0 for trial in search.trials]
 
     return Curve(name, searched(True), searched(False), about(calibrated_machine()))
 

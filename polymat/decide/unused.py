@@ -16,6 +16,7 @@ from polymat.options import Options
 from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan
+from polymat.plan.registerblocks import own_kernel
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
@@ -117,21 +118,34 @@ def _check_microkernels(planned: Sequence[Planned], options: Options, name: str)
 
 
 def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
-    """Say why no stage has loops of the model of data movement, where these are asked for."""
-    modelled = (each.plan for each in planned if isinstance(each.plan, SchemePlan))
-    if options.blocks not in MODELLED or any(
-        options.schemes.keys().isdisjoint(plan.group.stages) for plan in modelled
+    """Say why no stage has loops of the model, or blocks of the ranking, where these are asked for."""
+    chosen = (each.plan for each in planned if _has_blocks_of(each.plan, options.blocks))
+    if options.blocks == "shares" or any(
+        options.schemes.keys().isdisjoint(plan.group.stages) for plan in chosen
     ):
         return
     if options.blas == "always":
         why = "blas='always' leaves products to a library"
     else:
         free = "no stage that Options.scheme leaves free" if options.schemes else "no stage"
-        why = f"{free} is a sum of products of two arrays in one type of real numbers over a box"
+        boxes = " in one type of real numbers over a box" if options.blocks in MODELLED else ""
+        why = f"{free} is a sum of products of two arrays{boxes}"
     raise OptionError(
         f"Options.blocks={options.blocks!r} has no effect: {why}",
         at=planned[0].at,
         hint="blocks='shares', the default, has blocks for all other products",
+    )
+
+
+def _has_blocks_of(plan: Plan, policy: str) -> bool:
+    """Whether a policy of `Options.blocks` decides something of a plan.
+
+    A library's call counts where it leaves some sizes to blocks of ours.
+    """
+    if policy in MODELLED:
+        return isinstance(plan, SchemePlan)
+    return any(own_kernel(plan.part(member.stage)) is not None for member in plan.members) or (
+        own_kernel(plan) is not None
     )
 
 

@@ -84,12 +84,13 @@ def test_what_is_chosen_can_be_given_back() -> None:
     assert read_scheme(str(chosen.scheme)) == chosen.scheme
 
 
-def test_a_library_leaves_the_model_without_effect() -> None:
-    asked = request_for((A @ B).named("P"), options=pm.Options(blocks="model", blas="always"))
+@pytest.mark.parametrize("blocks", ["model", "working-sets"])
+def test_a_library_leaves_blocks_without_effect(blocks: Any) -> None:
+    asked = request_for((A @ B).named("P"), options=pm.Options(blocks=blocks, blas="always"))
     with pytest.raises(pm.OptionError) as caught:
         compile_request(asked)
     text = str(caught.value)
-    assert "Options.blocks='model' has no effect: blas='always' leaves products to a library" in text
+    assert f"Options.blocks={blocks!r} has no effect: blas='always' leaves products to a library" in text
     assert "hint: blocks='shares', the default, has blocks for all other products" in text
 
 
@@ -110,10 +111,26 @@ def test_the_learned_ranker_chooses_among_variants_of_the_models_scheme() -> Non
     assert [atom for atom in chosen.atoms if atom.in_block] == [atom for atom in start.atoms if atom.in_block]
 
 
-def test_the_learned_ranker_without_effect_is_an_error() -> None:
-    asked = request_for((C + 1.0).named("D"), options=pm.Options(blocks="learned"))
-    with pytest.raises(pm.OptionError, match=r"Options\.blocks='learned' has no effect: no stage"):
+@pytest.mark.parametrize("blocks", ["learned", "working-sets"])
+def test_a_ranking_without_effect_is_an_error(blocks: Any) -> None:
+    asked = request_for((C + 1.0).named("D"), options=pm.Options(blocks=blocks))
+    with pytest.raises(
+        pm.OptionError, match=f"Options.blocks='{blocks}' has no effect: no stage is a sum of"
+    ):
         compile_request(asked)
+
+
+def test_working_sets_rank_no_blocks_where_every_product_has_a_scheme() -> None:
+    schemes = {"P": "[R(i), R(j), R(k)]"}
+    asked = request_for((A @ B).named("P"), options=pm.Options(blocks="working-sets", scheme=schemes))
+    with pytest.raises(pm.OptionError, match=r"has no effect: no stage that Options\.scheme leaves free"):
+        compile_request(asked)
+
+
+def test_working_sets_rank_the_blocks_of_products_in_tiles() -> None:
+    product = (A @ B).named("P")
+    found = pm.compile([(product + C).named("D"), product], options=pm.Options(blocks="working-sets"))
+    assert "by working sets" in str(found.explain())
 
 
 @pytest.mark.covering

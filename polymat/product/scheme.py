@@ -4,8 +4,9 @@ Tollenaere and others write a loop nest around a register microkernel as a list 
 R(i), the loop over all of what is left of i, in steps of what stands further in; T(i, 32), a loop over tiles
 of 32 points, the last of which may be smaller; Texact(i, 32), over tiles that are all whole; U(i, 6), six
 points unrolled; V(j, 4), a vector; seq(i: 8 | 7), blocks of two sizes one after the other where one does not
-divide; pack(B), a copy in the order of use, pack(B: k, j) where that permutes its dimensions to this order,
-the innermost last; Par(i), shared out to threads.  All sizes are in points: U(j, 8) around V(j, 4) are two
+divide, as few as fill i, or seq(i: (8, 7), (12, 6)), so many of each; pack(B), a copy in the order of use,
+pack(B: k, j) where that permutes its dimensions to this order, the innermost last; Par(i), shared out to
+threads.  All sizes are in points: U(j, 8) around V(j, 4) are two
 vectors.  i*j are two dimensions that one loop runs along, or whose tiles threads share.
 
 Four atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
@@ -50,19 +51,33 @@ class SchemeLoop:
 
 @dataclass(frozen=True, slots=True)
 class Sequence2:
-    """One dimension as blocks of `size` and then smaller ones, by one `unit`: little is computed in vain."""
+    """One dimension as blocks of `size` and then smaller ones, by one `unit`: little is computed in vain.
+
+    counts: of the larger ones and of the smaller, which fill it; empty: as few as do, of any length.
+    """
 
     dim: str
     size: int
     unit: int = 1
+    counts: tuple[int, ...] = ()
 
     @property
     def in_block(self) -> bool:
         """Whether it is a part of the straight code inside all loops: it says the size of its blocks."""
         return True
 
+    @property
+    def points(self) -> int:
+        """The points of so many blocks."""
+        sizes = self.size, self.size - self.unit
+        return sum(count * size for count, size in zip(self.counts, sizes, strict=True))
+
     def __str__(self) -> str:
-        return f"seq({self.dim}: {self.size} | {self.size - self.unit})"
+        sizes = self.size, self.size - self.unit
+        if not self.counts:
+            return f"seq({self.dim}: {sizes[0]} | {sizes[1]})"
+        pairs = (f"({count}, {size})" for count, size in zip(self.counts, sizes, strict=True))
+        return f"seq({self.dim}: {', '.join(pairs)})"
 
 
 @dataclass(frozen=True, slots=True)

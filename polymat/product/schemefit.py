@@ -74,7 +74,7 @@ def fitted(scheme: Scheme, found: Contraction, lanes: int) -> tuple[Atom, ...] |
         return wrong
     atoms = _with_shared_loop(atoms)
     for dim in found.bounds:
-        wrong = _covered(atoms, dim) or _exact(atoms, dim, found)
+        wrong = _covered(atoms, dim) or _exact(atoms, dim, found) or _filled(atoms, dim, found)
         if wrong is not None:
             return wrong
     return atoms
@@ -201,6 +201,24 @@ def _block(block: Sequence[SchemeLoop | Sequence2], dim: str) -> Misfit | None:
     if first.size % last.size or (isinstance(first, Sequence2) and first.unit % last.size):
         return Misfit(f"{first} is not whole vectors of {last.size}", f"use multiples of {last.size}")
     return None
+
+
+def _filled(atoms: Sequence[Atom], dim: str, found: Contraction) -> Misfit | None:
+    """Whether blocks of two sizes, so many of each, are what the loops around leave of a dimension."""
+    chain, extent = _chain(atoms, dim), found.extent(dim)
+    pair = next((atom for atom in chain if isinstance(atom, Sequence2) and atom.counts), None)
+    if pair is None:
+        return None
+    shared = any(isinstance(a, SchemeLoop) and a.kind == "Par" and a.dim == dim for a in atoms)
+    left: int | None = extent.const if extent.is_constant and not shared else None
+    for atom in chain[: chain.index(pair)]:
+        if atom.size:
+            left = atom.size if left is not None and left % atom.size == 0 else None
+    if left == pair.points:
+        return None
+    length = left if left is not None else "shared out to threads" if shared else f"not always {pair.points}"
+    hint = f"seq({dim}: {pair.size} | {pair.size - pair.unit}) has as few of each as fill any length"
+    return Misfit(f"{pair} has {pair.points} points, and {dim} here is {length}", f"{hint}; sizes= fixes it")
 
 
 def _exact(atoms: Sequence[Atom], dim: str, found: Contraction) -> Misfit | None:

@@ -26,6 +26,8 @@ _ALSO = {
     "Tvar": "T",
     "Texct": "Texact",
     "Text": "Texact",
+    "Texctg": "T",
+    "Textg": "T",
     "Pack": "pack",
     "Seq": "seq",
 }  # of the papers
@@ -138,12 +140,32 @@ class _Reader:
     def _sequence(self) -> Sequence2:
         dim = self._dims()
         self._take(":")
+        if self._next() == "(":
+            return self._counted(dim)
         first = self._number()
         self._take("|")
         second = self._number()
         if second >= first:
             self._fail(f"less than {first}", "the larger blocks of seq come first: seq(i: 8 | 7)")
         return Sequence2(dim, first, first - second)
+
+    def _counted(self, dim: str) -> Sequence2:
+        """So many blocks of two sizes, in either order: the larger ones run first."""
+        pairs = [self._pair()]
+        self._take(",")
+        pairs.append(self._pair())
+        (fewer, smaller), (more, larger) = sorted(pairs, key=lambda pair: pair[1])
+        if smaller == larger:
+            self._fail(f"another size than {larger}", f"blocks of one size are U({dim}, {larger})")
+        return Sequence2(dim, larger, larger - smaller, (more, fewer))
+
+    def _pair(self) -> tuple[int, int]:
+        self._take("(")
+        count = self._number()
+        self._take(",")
+        size = self._number()
+        self._take(")")
+        return count, size
 
     def _pack(self, *, permuted: bool) -> Pack:
         """A copy; that of the papers' PackT is permuted, and has to say how."""

@@ -41,10 +41,19 @@ def test_space_is_free() -> None:
 
 def test_names_of_the_papers_are_read() -> None:
     assert str(read_scheme("[Tvar(i, 8), Pack(B), Seq(k: 8 | 4)]")) == "[T(i, 8), pack(B), seq(k: 8 | 4)]"
+    assert str(read_scheme("[Texctg(i, 8), R(i)]")) == "[T(i, 8), R(i)]"
     assert str(read_scheme("[Text(i, 8), Seq(k: 8 | 7)]")) == "[Texact(i, 8), seq(k: 8 | 7)]"
     assert str(read_scheme("[Texct(i, 8), PackT(B: k, j)]")) == "[Texact(i, 8), pack(B: k, j)]"
     assert str(read_scheme("[fuse(C), Tpar(i, 8), R(j)]")) == "[fuse(C), Par(i), T(i, 8), R(j)]"
     assert str(read_scheme("[Tfused(i: 8, j: 16), R(j)]")) == "[Par(i*j), T(i, 8), T(j, 16), R(j)]"
+
+
+def test_blocks_of_two_sizes_have_counts_in_either_order() -> None:
+    found = read_scheme("[R(i), seq(i: (12, 6), (8, 7))]")
+    assert isinstance(found, Scheme)
+    assert found.atoms[1] == Sequence2("i", 7, 1, (8, 12))
+    assert str(found) == "[R(i), seq(i: (8, 7), (12, 6))]"
+    assert read_scheme(str(found)) == found
 
 
 @pytest.mark.parametrize(
@@ -60,6 +69,8 @@ def test_names_of_the_papers_are_read() -> None:
         ("[T(i, 4), T(i, 8)]", "T(i, 8) stands inside a smaller tile of i"),
         ("[V(i, 4), R(j)]", "V(i, 4) is not innermost in [V(i, 4), R(j)]"),
         ("[seq(i: 4 | 5)]", "it has ')]' at column 14, where less than 4 is needed"),
+        ("[seq(i: (2, 4), (3, 4))]", "it has ')]' at column 23, where another size than 4 is needed"),
+        ("[seq(i: (2, 4))]", "it has ')]' at column 15, where ',' is needed"),
         ("[pack(A: i, i)]", "pack(A: i, i) has a dimension twice"),
         ("[PackT(B), R(i)]", "it has '), R(i)]' at column 9, where ':' is needed"),
         ("[Tfused(i, 8)]", "it has ', 8)]' at column 10, where ':' is needed"),
@@ -104,6 +115,11 @@ def test_what_is_no_scheme_says_where(text: str, wrong: str) -> None:
         ("[R(i), R(j), R(k), U(i, 40), U(j, 40)]", "it unrolls 1600 multiplications", "at most 512"),
         ("[R(i), R(j), R(k), U(i, 4), U(i, 2)]", "U(i, 2) unrolls i a second time", "how many points in all"),
         ("[T(i, 8), R(j), R(k), seq(i: 8 | 7)]", "seq(i: 8 | 7) is not in R(i)", "blocks of both sizes"),
+        (
+            "[R(i), R(j), R(k), seq(i: (8, 7), (12, 6))]",
+            "seq(i: (8, 7), (12, 6)) has 128 points, and i here is not always 128",
+            "seq(i: 7 | 6) has as few of each as fill any length; sizes= fixes it",
+        ),
         ("[R(i), R(j), R(i), R(k)]", "R(i) in R(i) has one turn", "T outside of it"),
         ("[R(i), T(i, 8), R(j), R(i), R(k)]", "T(i, 8) in R(i) has one turn", "T outside of it"),
         ("[T(i, 8), R(j), T(i, 8), R(i), R(k)]", "T(i, 8) in T(i, 8) has one turn", "smaller tiles"),

@@ -48,15 +48,10 @@ class SchemeLoops:
     def _two_sizes(
         self, pair: Sequence2, rest: Sequence[Atom], place: LoopPlace, inside: Inside
     ) -> tuple[Stmt, ...]:
-        """Blocks of the larger size, then those of the smaller: as few as make both fill the dimension."""
-        span, middle, count = place.spans[pair.dim], self.fresh("middle"), self.fresh("count")
+        """Blocks of the larger size, then those of the smaller."""
+        span, middle = place.spans[pair.dim], self.fresh("middle")
         size, smaller = pair.size, pair.size - pair.unit
-        blocks = CBinary("/", CBinary("+", span.count, Literal(str(size - 1))), Literal(str(size)))
-        missing = CBinary("-", CBinary("*", Id(count), Literal(str(size))), span.count)
-        fewer = CBinary("/", CBinary("+", missing, Literal(str(pair.unit - 1))), Literal(str(pair.unit)))
-        self.needs.add(MIN_I64)
-        larger = CBinary("-", Id(count), CCall(MIN_I64.function, (Id(count), fewer)))
-        points = CBinary("*", larger, Literal(str(size)))
+        declared, points = self._of_larger(pair, span)
 
         def part(begin: CExpr, end: CExpr, points: int, *, whole: bool) -> tuple[Stmt, ...]:
             block = SchemeLoop("U", pair.dim, points)
@@ -65,11 +60,24 @@ class SchemeLoops:
             return self._loop(pair.dim, span, points, lambda left: inside(atoms, left), place, whole=whole)
 
         return (
-            Declare("const ptrdiff_t", count, blocks),
+            *declared,
             Declare("const ptrdiff_t", middle, CBinary("+", span.begin, points)),
             *part(span.begin, Id(middle), size, whole=True),
-            *part(Id(middle), span.end, smaller, whole=False),
+            *part(Id(middle), span.end, smaller, whole=bool(pair.counts)),
         )
+
+    def _of_larger(self, pair: Sequence2, span: Span) -> tuple[tuple[Stmt, ...], CExpr]:
+        """The points in larger blocks, behind what that is computed with: as few as make both fill a span."""
+        size, unit = Literal(str(pair.size)), Literal(str(pair.unit))
+        if pair.counts:
+            return (), Literal(str(pair.counts[0] * pair.size))
+        count = self.fresh("count")
+        blocks = CBinary("/", CBinary("+", span.count, Literal(str(pair.size - 1))), size)
+        missing = CBinary("-", CBinary("*", Id(count), size), span.count)
+        fewer = CBinary("/", CBinary("+", missing, Literal(str(pair.unit - 1))), unit)
+        self.needs.add(MIN_I64)
+        larger = CBinary("-", Id(count), CCall(MIN_I64.function, (Id(count), fewer)))
+        return (Declare("const ptrdiff_t", count, blocks),), CBinary("*", larger, size)
 
     def _loop(
         self,

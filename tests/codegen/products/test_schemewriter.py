@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Float, Int, Interval, Matrix, Op, Parameter, Reduce, Reduction, Variable
+from polymat.product.schemetext import read_scheme
 from tests.tolerance import assert_close
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
@@ -49,6 +50,34 @@ def test_two_sizes_fill_any_length(text: str) -> None:
     for m in range(23):
         a, b = np.arange(m * 3.0).reshape(m, 3), np.arange(6.0).reshape(3, 2)
         np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("rows", "loops"),
+    [
+        (128, "[R(j), R(i), T(k, 16), R(k), seq(i: (12, 6), (8, 7)), U(j, 4)]"),
+        (102, "[T(i, 34), R(j), pack(A: k, i), R(i), R(k), seq(i: (2, 11), (1, 12)), U(j, 4)]"),
+    ],
+)
+def test_so_many_blocks_of_two_sizes_are_those_of_the_papers(rows: int, loops: str) -> None:
+    sizes = {M: rows, N: 9, K: 20}
+    compiled = pm.compile((A @ B).named("C"), sizes=sizes, options=pm.Options(scheme={"C": loops}))
+    a, b = np.arange(rows * 20.0).reshape(rows, 20), np.arange(180.0).reshape(20, 9)
+    np.testing.assert_array_equal(compiled(a, b), a @ b)
+    assert compiled.explain().schemes == {"C": str(read_scheme(loops))}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "wrong"),
+    [
+        ("[R(j), R(i), R(k), seq(i: (12, 6), (7, 7))]", "has 121 points, and i here is 128"),
+        ("[Par(i), R(j), R(i), R(k), seq(i: (12, 6), (8, 7))]", "and i here is shared out to threads"),
+        ("[T(i, 34), R(j), R(i), R(k), seq(i: (2, 11), (1, 12))]", "and i here is not always 34"),
+    ],
+)
+def test_so_many_blocks_have_to_fill_the_dimension(scheme: str, wrong: str) -> None:
+    with pytest.raises(pm.OptionError, match=wrong):
+        pm.compile((A @ B).named("C"), sizes={M: 128, N: 9, K: 20}, options=pm.Options(scheme={"C": scheme}))
 
 
 def test_blocks_lie_together_in_copies() -> None:

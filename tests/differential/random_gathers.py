@@ -1,13 +1,18 @@
 """Random pipelines that read, accumulate and sum up where data say, with operations on bits.
 
 All values are integers or eighths, so that sums are exact in whichever order they are added up.
+
+`python -m tests.differential.random_gathers --count 500` runs so many beside the interpreter and NumPy.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +34,7 @@ from polymat import (
     Select,
 )
 from polymat import Variable as Index
+from tests.differential.placesbynumpy import Claim, LookUp, Scatter, Segments, not_as_numpy
 
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 FEW = 7  # elements of the small arrays
@@ -46,10 +52,11 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Gathers:
-    """Outputs, and how they were made."""
+    """Outputs, how they were made, and what NumPy can say of their stages."""
 
     outputs: list[Any]
     text: str
+    claims: list[Claim]
 
     def arrays(self, rng: np.random.Generator, n: int, m: int) -> dict[str, Any]:
         """Values for all inputs."""
@@ -99,6 +106,7 @@ class _Writer:
     planes: list[Any] = field(default_factory=list)
     tables: list[Any] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.planes += [self.given["levels"], self.given["image"]]
@@ -156,37 +164,46 @@ class _Writer:
             case _:
                 return Clamp(e, 0, FEW - 1)
 
-    def value(self, p: Any, q: Any) -> Any:
-        """An element at a computed index, for p and q inside."""
+    def place(self, p: Any, q: Any) -> tuple[Any, tuple[Any, ...]]:
+        """An array and computed indices of it, for p and q inside."""
         rng, given = self.rng, self.given
         plane = rng.choice(self.planes)
         match rng.randrange(8):
             case 0:
-                return given["table"](given["levels"](p, q))
+                return given["table"], (given["levels"](p, q),)
             case 6:
-                return Cast(Int, given["bytes"](given["levels"](p, q)))
+                return given["bytes"], (given["levels"](p, q),)
             case 7:
-                return Cast(Int, given["shares"](p, Clamp(self.integer(p, q), 3, 60) + rng.randint(-3, 9)))
+                return given["shares"], (p, Clamp(self.integer(p, q), 3, 60) + rng.randint(-3, 9))
             case 1:
-                return plane(p, given["column"](p, q))
+                return plane, (p, given["column"](p, q))
             case 2:
-                return plane(Clamp(self.integer(p, q), 0, N - 1), q)
+                return plane, (Clamp(self.integer(p, q), 0, N - 1), q)
             case 3:
-                return plane(given["row"](p, q), Clamp(self.integer(p, q), 0, M - 1))
+                return plane, (given["row"](p, q), Clamp(self.integer(p, q), 0, M - 1))
             case 4:
-                return plane(Clamp(p + Clamp(self.integer(p, q), -1, 1), 0, N - 1), q)
+                return plane, (Clamp(p + Clamp(self.integer(p, q), -1, 1), 0, N - 1), q)
             case _:
-                return rng.choice(self.tables)(self.below(p, q))
+                return rng.choice(self.tables), (self.below(p, q),)
+
+    def value(self, p: Any, q: Any) -> Any:
+        """An element at a computed index, for p and q inside."""
+        array, place = self.place(p, q)
+        return Cast(Int, array(*place)) if array.name in ("bytes", "shares") else array(*place)
 
     def plane(self) -> None:
         """A stage over all points."""
-        total: Any = self.value(x, y)
-        for _ in range(self.rng.randint(0, 2)):
+        array, place = self.place(x, y)
+        total: Any = Cast(Int, array(*place)) if array.name in ("bytes", "shares") else array(*place)
+        others = self.rng.randint(0, 2)
+        for _ in range(others):
             other = self.value(x, y) if self.rng.random() < 0.7 else self.rng.choice(self.planes)(x, y)
             total = total + other if self.rng.random() < 0.6 else Max(total, other)
         dtype = self.rng.choice((pm.Int, pm.Double, pm.Float))
         made = Function(([x, y], [ROWS, COLUMNS]), dtype, f"{self.prefix}f{len(self.texts)}")
         made.defn = [Cast(dtype, total)]
+        if not others:
+            self.claims.append(LookUp(made, ([x, y], [ROWS, COLUMNS]), array, place))
         self._keep(made, self.planes)
 
     def counts(self) -> None:
@@ -198,21 +215,18 @@ class _Writer:
         value = 1 if op is Op.Sum and rng.random() < 0.5 else Cast(dtype, self.value(i, j))
         if op is Op.Mul:
             value = Cast(dtype, Clamp(self.value(i, j), 1, 2))
+        place: tuple[Any, ...]
         match rng.randrange(4):
             case 0:
-                made = Reduction(([x], [ROWS]), over, dtype, name)
-                made.defn = [Reduce(made(self.given["row"](i, j)), value, op)]
+                domain, place, among = ([x], [ROWS]), (self.given["row"](i, j),), []
             case 1:
-                made = Reduction(([x, y], [ROWS, COLUMNS]), over, dtype, name)
-                made.defn = [Reduce(made(i, self.given["column"](i, j)), value, op)]
-                self._keep(made, self.planes)
-                return
+                domain, place, among = ([x, y], [ROWS, COLUMNS]), (i, self.given["column"](i, j)), self.planes
             case _:
-                made = Reduction(([b], [BINS]), over, dtype, name)
-                made.defn = [Reduce(made(self.below(i, j)), value, op)]
-                self._keep(made, self.tables if dtype.kind in "iuf" else [])
-                return
-        self._keep(made, [])
+                domain, place, among = ([b], [BINS]), (self.below(i, j),), self.tables
+        made = Reduction(domain, over, dtype, name)
+        made.defn = [Reduce(made(*place), value, op)]
+        self.claims.append(Scatter(made, over, place, value, op))
+        self._keep(made, among)
 
     def segments(self) -> None:
         """A sum or another reduction of elements between bounds that data give, for each row or each point."""
@@ -235,6 +249,9 @@ class _Writer:
             value = Cast(dtype, Cast(Long, value) if dtype.kind == "u" else value)  # of less than 0 as well
         made = Reduction(domain, ([*at, k], over), dtype, name)
         made.defn = [Reduce(made(*at), Condition(value, ">", 2) if op is Op.Any else value, op)]
+        if op in _TYPES:
+            within = ([*at, k], [ROWS, COLUMNS, COLUMNS] if by_points else [ROWS, COLUMNS])
+            self.claims.append(Segments(made, within, (low, high), value, op))
         self._keep(made, self.planes if by_points and op is Op.Sum else [])
 
     def rows(self) -> None:
@@ -273,7 +290,7 @@ class _Writer:
 def random_gathers(seed: int, count: int = 6) -> Gathers:
     """Several programs of one seed in one pipeline: one compilation for all."""
     given = inputs()
-    outputs, texts = [], []
+    outputs, texts, claims = [], [], []
     for number in range(count):
         writer = _Writer(random.Random(f"gathers {seed} {number}"), f"p{number}_", given)
         outputs_of_one = []
@@ -293,8 +310,9 @@ def random_gathers(seed: int, count: int = 6) -> Gathers:
             [*outputs_of_one, writer.made][-2:] if writer.made not in outputs_of_one else outputs_of_one
         )
         texts += writer.texts
+        claims += writer.claims
     unique = list({id(output): output for output in outputs}.values())
-    return Gathers(unique, "\n".join(texts))
+    return Gathers(unique, "\n".join(texts), claims)
 
 
 def differences(
@@ -318,3 +336,40 @@ def differences(
 
 def _tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
+
+
+FLAGS = ("-O0",)
+BATCH = (
+    12  # programs of one compilation: of more of them the compiler of a program looks at too many together
+)
+WAYS = (
+    pm.Options(cflags=FLAGS, parallel_threshold=0, threads=2),
+    pm.Options(cflags=FLAGS),
+    pm.Options(cflags=FLAGS, parallel_threshold=0, threads=3, tile_sizes=(3,), inline=False),
+    pm.Options.naive(cflags=FLAGS, parallel_threshold=0, threads=2),
+)
+
+
+def batch(number: int, seed: int) -> list[str]:
+    """What is wrong with so many programs, compiled in one way at half of the sizes; NumPy says some of it."""
+    own = 1000 * seed + number
+    gathers = random_gathers(own, BATCH)
+    sizes = random.Random(own).sample(SIZES, 4)
+    wrong = not_as_numpy(gathers.claims, partial(gathers.arrays, np.random.default_rng(own)), sizes[:2])
+    return wrong + differences(gathers, WAYS[number % len(WAYS)], own, sizes)
+
+
+def main() -> int:
+    """Run programs and tell what is wrong with them; 1 when something is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=500)
+    asked = parser.parse_args()
+    batches = -(-asked.count // BATCH)
+    found = [text for number in range(batches) for text in batch(number, asked.seed)]
+    print("\n".join([*found, f"{batches * BATCH} programs of seed {asked.seed}, {len(found)} wrong"]))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

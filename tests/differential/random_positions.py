@@ -198,14 +198,16 @@ def random_positions(seed: int, count: int) -> Positions:
     return found
 
 
-def differences(positions: Positions, options: pm.Options, seed: int) -> list[str]:
+def differences(
+    positions: Positions, options: pm.Options, seed: int, shapes: Sequence[Sequence[int]] = SHAPES
+) -> list[str]:
     """Where compiled code, the interpreter and NumPy differ; nothing where they do not."""
     compiled = pm.compile(
         positions.outputs, name="places", constraints=positions.constraints, options=options
     )
     names = [f"{number}: {each.name}" for number, each in enumerate(positions.outputs)]
     found = []
-    for shape in SHAPES[3:] if positions.constraints else SHAPES:
+    for shape in shapes if not positions.constraints else [each for each in shapes if all(each)]:
         given = positions.arguments(compiled, shape, seed)
         results, expected = (_tuple(each(**given)) for each in (compiled, compiled.reference))
         pairs = zip(names, results, expected, strict=True)
@@ -215,12 +217,12 @@ def differences(positions: Positions, options: pm.Options, seed: int) -> list[st
     return found + [f"{each}" for each in positions.text if found]
 
 
-def not_as_numpy(positions: Positions, seed: int) -> list[str]:
+def not_as_numpy(positions: Positions, seed: int, shapes: Sequence[Sequence[int]] = SHAPES[3:]) -> list[str]:
     """Places that are not where NumPy finds them, in values that the interpreter gives it."""
     values = [each.all_values(f"values{number}") for number, each in enumerate(positions.places)]
     outputs = [*(each.stage for each in positions.places), *values]
     pipeline, found = build(outputs, constraints=positions.constraints), []
-    for shape in SHAPES[3:]:
+    for shape in (each for each in shapes if all(each)):
         known = interpret(pipeline, positions.arrays(shape, seed), dict(zip("LMN", shape, strict=True)))
         results = [known[name] for name in pipeline.outputs]
         for place, actual, value in zip(positions.places, results, results[len(values) :], strict=False):

@@ -89,5 +89,6 @@ PROGRAM = Program(
     reference=reference,
     operations=56,
     traffic=8,
-    tolerance=1e-7,
+    tolerance=1e-6,
+    relative=True,
 )

@@ -106,5 +106,5 @@ PROGRAM = Program(
     reference=reference,
     operations=55.0,
     traffic=28,
-    tolerance=5e-6,
+    tolerance=2e-6,
 )

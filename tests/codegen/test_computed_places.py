@@ -102,3 +102,22 @@ def test_sums_over_what_is_gathered_are_no_products_of_matrices() -> None:
     }
     expected = given["A"][given["place"]] @ given["B"]
     np.testing.assert_allclose(pm.compile(C)(**given), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Double])
+def test_sums_of_as_many_threads_are_the_same_each_time(dtype: Any, threads: int) -> None:
+    """Of values that round differently in another order, into few places and into many."""
+    value, where = pm.Vector(dtype, "value", [N]), pm.Vector(Int, "where", [N], values=(0, M - 1))
+    few = Reduction(([k], [BINS]), ([i], [ROWS]), dtype, "few")
+    few.defn = [Reduce(few(where(i) % 16), value(i), Op.Sum)]
+    many = Reduction(([j], [COLUMNS]), ([i], [ROWS]), dtype, "many")
+    many.defn = [Reduce(many(where(i)), value(i), Op.Sum)]
+    compiled = pm.compile([few, many], options=Options(threads=threads, parallel_threshold=0))
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=40_001).astype(dtype.dtype) / 3
+    places = rng.integers(0, 2999, 40_001, dtype=np.int32)
+    runs = [compiled(value=values, where=places, M=2999) for _ in range(8)]
+    assert {tuple(each.tobytes() for each in run) for run in runs} == {tuple(r.tobytes() for r in runs[0])}
+    backwards = compiled(value=values[::-1].copy(), where=places[::-1].copy(), M=2999)
+    assert not np.array_equal(backwards[0], runs[0][0])  # so the order does tell

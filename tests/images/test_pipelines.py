@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +18,8 @@ from benchmarks.peers.array_libraries import prepare_numpy
 from benchmarks.program import Program
 from benchmarks.sections.images import image_case
 from polymat import Options
+from tests.differential.under_sanitizers import clean_output
+from tests.images.solving import assert_solves, drawn
 
 Array = npt.NDArray[Any]
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
@@ -27,30 +31,14 @@ EXTENTS = (
 )  # fmt: skip
 
 
+# In blocks for two threads however small the image is, and otherwise.
+BLOCKS = Options(parallel_threshold=0, threads=2)
+OTHERWISE = (replace(BLOCKS, cflags=("-O3",)), Options(threads=1), Options(cflags=("-O3",)))
+
+
 @cache
-def compiled(name: str) -> Any:
-    """In blocks for two threads however small the image is."""
-    return find_program(name).compile(options=Options(parallel_threshold=0, threads=2))
-
-
-def sizes_of(program: Program, rows: int, columns: int) -> dict[str, int]:
-    if program.name == "camera":
-        rows, columns = rows + rows % 2, columns + columns % 2
-    return {"R": rows, "C": columns}
-
-
-def drawn(program: Program, rows: int, columns: int, seed: int) -> dict[str, Array]:
-    return program.inputs(sizes_of(program, rows, columns), np.random.default_rng(seed))
-
-
-def assert_solves(program: Program, found: Array, arrays: dict[str, Array]) -> None:
-    (expected,) = program.solve(arrays).values()
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
-    assert np.array_equal(np.isnan(found), np.isnan(expected))
-    off = np.abs(found.astype(np.float64) - expected)
-    (bound,) = program.bounds(arrays).values()
-    assert not np.any(off > bound)
+def compiled(name: str, options: Options = BLOCKS) -> Any:
+    return find_program(name).compile(options=options)
 
 
 @EACH
@@ -58,6 +46,26 @@ def test_compiled_equals_numpy(program: Program, seed: int) -> None:
     for rows, columns in EXTENTS:
         arrays = drawn(program, rows, columns, seed)
         assert_solves(program, compiled(program.name)(*arrays.values(), **program.scalars), arrays)
+
+
+@pytest.mark.drawn(3)
+@EACH
+@pytest.mark.parametrize(
+    "options", OTHERWISE, ids=("as users do", "one thread", "as users do, small ones on one")
+)
+def test_compiled_otherwise_equals_numpy(options: Options, program: Program, seed: int) -> None:
+    for rows, columns in EXTENTS:
+        arrays = drawn(program, rows, columns, seed)
+        assert_solves(program, compiled(program.name, options)(*arrays.values(), **program.scalars), arrays)
+
+
+@pytest.mark.drawn(4)
+@EACH
+def test_a_pipeline_under_sanitizers(program: Program) -> None:
+    """At small odd sizes, on two threads."""
+    assert clean_output([sys.executable, "-m", "tests.images.sanitized", program.name]).split() == [
+        program.name
+    ]
 
 
 @EACH

@@ -118,7 +118,10 @@ def prepare_separate(task: Task) -> Prepared:
 
 def prepare_working_sets(task: Task) -> Prepared:
     """Blocks of products by PolyDL's ranking, into arrays that are there."""
-    return _into_arrays(task, pm.Options(blocks="working-sets"))
+    try:
+        return _into_arrays(task, pm.Options(blocks="working-sets"))
+    except pm.OptionError as error:
+        raise MissingError("none of its stages has register blocks") from error
 
 
 def prepare_model(task: Task) -> Prepared:

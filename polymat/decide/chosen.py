@@ -20,6 +20,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.blocks import holds
+from polymat.product.scheme import Scheme
 from polymat.tilesize.kernelplanner import described, kernel_operations
 from polymat.tilesize.switches import MOST_SCRATCH_BYTES
 from polymat.tilesize.tileshape import on_grid
@@ -71,6 +72,12 @@ class Ways:
         """The plan of a contraction by the scheme of the model of data movement, where one may be tried."""
         planner = self.decider.candidates.planner
         return planner.modelled(stages[0]) if len(stages) == 1 and planner.is_open(stages[0]) else None
+
+    def ranked(self, stages: tuple[str, ...]) -> tuple[Scheme, ...]:
+        """The schemes of a contraction as the ranker orders variants of the model's; empty of others."""
+        if self.modelled(stages) is None:
+            return ()
+        return self.decider.candidates.planner.ranked(stages[0])
 
     def _by_scheme(self, chosen: GroupChoice) -> Plan:
         name, planner = chosen.stages[0], self.decider.candidates.planner

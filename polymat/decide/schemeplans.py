@@ -15,8 +15,10 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import MergedPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.poly.domain import Domain
 from polymat.product.kernelfit import UserKernels
 from polymat.product.matching import contraction_of
+from polymat.product.modelled import Extents
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit
 from polymat.tilesize.namedgroups import (
@@ -33,6 +35,7 @@ from polymat.tilesize.schemeplanner import (
     plan_merged,
     plan_model,
     plan_scheme,
+    ranked_variants,
 )
 from polymat.tilesize.schemetiles import (
     fitting,
@@ -88,18 +91,17 @@ class SchemePlanner:
 
     def modelled(self, name: str) -> SchemePlan:
         """The plan of a contraction by the scheme that the model of data movement chooses."""
-        stage, context = self.pipeline.stage(name), self.pipeline.context
         if name not in self._modelled:
-            self._modelled[name] = plan_model(
-                stage,
-                self.pipeline.extents,
-                context,
-                self.machine,
-                self.assumed,
-                self.threads,
-                self.options,
-            )
+            self._modelled[name] = plan_model(*self._of_stage(name), self.threads, self.options)
         return self._modelled[name]
+
+    def ranked(self, name: str) -> tuple[Scheme, ...]:
+        """Variants of that scheme as the ranker orders them, the best first."""
+        return ranked_variants(*self._of_stage(name), self.threads, self.options)
+
+    def _of_stage(self, name: str) -> tuple[Stage, Extents, Domain, Machine, Mapping[str, int]]:
+        pipeline = self.pipeline
+        return pipeline.stage(name), pipeline.extents, pipeline.context, self.machine, self.assumed
 
     def by_scheme(self, name: str, text: str) -> SchemePlan | KernelPlan:
         """The plan of a contraction by any scheme; an `OptionError` where that is none of it."""

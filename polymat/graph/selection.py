@@ -10,7 +10,8 @@ from polymat.dataclass import dataclass
 
 Registers = tuple[tuple[int, int, int], ...]
 """Bytes of an element, rows and vectors of its register blocks: of a program, one for each type."""
-Changes = tuple[tuple[str, bool | int | str | tuple[int | str, ...]], ...]
+Change = tuple[str, bool | int | str | tuple[int | str, ...]]
+Changes = tuple[Change, ...]
 """Names of options, in their order, with other values."""
 
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from polymat.bisect import first_difference
 from polymat.codegen.program import CSource, Program
 from polymat.dataclass import dataclass
@@ -143,6 +145,18 @@ class Bench:
             self._caller(each, [array.copy() for array in self._out]) for each in (self._default, candidate)
         )
         return compared(self.clock, default, other, self.calls, rounds=LAST_ROUNDS)
+
+    def cold(self, choice: Selection) -> Compared | None:
+        """Time single calls of a candidate and the default, before each of which the caches are emptied.
+
+        None where each call of a turn begins so in any case.
+        """
+        if self.calls == 1:
+            return None
+        machine = self.space.request.machine
+        elsewhere = np.zeros(max(machine.l2_bytes, machine.l3_bytes), np.int8)
+        run = self._caller(self._lowered(choice).compiled())
+        return compared(self.clock, self._run, run, 1, before=partial(np.add, elsewhere, 1, out=elsewhere))
 
     def _lowered(self, choice: Selection) -> _Lowered:
         found: dict[type, Any] = {type(level): level for level in self.space.lowered(choice)}

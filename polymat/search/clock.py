@@ -77,18 +77,32 @@ def calls_of(clock: Clock, run: Run) -> int:
 
 
 def compared(
-    clock: Clock, default: Run, other: Run, calls: int, *, best: float = inf, rounds: int = ROUNDS
+    clock: Clock,
+    default: Run,
+    other: Run,
+    calls: int,
+    *,
+    best: float = inf,
+    rounds: int = ROUNDS,
+    before: Run | None = None,
 ) -> Compared:
     """Time both by turns, each the first one every other time.
 
     best: the ratio of the best so far; what is clearly above it is dropped before all rounds are done.
+    before: is run before each turn.
     """
+
+    def turn(run: Run) -> float:
+        if before is not None:
+            before()
+        return clock.turn(run, calls)
+
     pairs: list[tuple[float, float]] = []
     while len(pairs) < rounds:
         if len(pairs) % 2:
-            second, first = clock.turn(other, calls), clock.turn(default, calls)
+            second, first = turn(other), turn(default)
         else:
-            first, second = clock.turn(default, calls), clock.turn(other, calls)
+            first, second = turn(default), turn(other)
         pairs.append((first, second))
         done = len(pairs)
         if LEAST_ROUNDS <= done < rounds and _ratio(pairs) > best * (1.0 + SLACK / done):

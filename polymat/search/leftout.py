@@ -18,10 +18,12 @@ class LeftOut:
     """Choices for one program: of its groups, or passes without which the compiler chooses these by itself.
 
     acting: the passes that do something to the program.  The partition is chosen among groups.
+    methods: values of other options that are tried as passes are.
     """
 
-    def __init__(self, groups: Space, acting: Collection[str]) -> None:
-        changes: Changes = tuple(("skip", (name,)) for name in acting if name != "fusion")
+    def __init__(self, groups: Space, acting: Collection[str], methods: Changes = ()) -> None:
+        passes: Changes = tuple(("skip", (name,)) for name in acting if name != "fusion")
+        changes = (*passes, *methods)
         self.groups, self.request = groups, groups.request
         self.passes = OptionSpace(groups.request, acting, groups.seed, changes=changes)
         self._known: dict[Selection, tuple[float, frozenset[str]]] = {}

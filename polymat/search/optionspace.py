@@ -10,12 +10,14 @@ from dataclasses import replace
 from random import Random
 
 from polymat.checked import check
-from polymat.decide.changes import carried_out
+from polymat.decide.changes import carried_out, with_changes
+from polymat.decide.chosen import UnfitError
 from polymat.driver import levels
-from polymat.graph.selection import Changes, Selection, TunedChoice
+from polymat.graph.selection import Change, Changes, Selection, TunedChoice
 from polymat.graph.stepwise import Stepwise
 from polymat.options import DEFAULTS, Options
 from polymat.passes import PASSES, levels_of, position
+from polymat.plan.library import FilterPlan
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.search.choices import MOST_DRAWS, drawn_choice
@@ -29,6 +31,8 @@ CHANGES: Changes = (
     *((name, False) for name in ("kernels", "steps", "unroll", "outwards", "rolling", "overlap", "vector")),
 )
 """What is tried one by one, in this order, and then together."""
+METHODS: Changes = tuple(("fir", method) for method in ("direct", "blocks", "whole"))
+"""What is tried of programs with filters beside that."""
 ROWS = (4, 8, 16, 32, 64, 128)  # of further tiles
 ROW = (64, 128, 256, 512, 1024, 4096)  # elements of such a row
 
@@ -46,7 +50,7 @@ class OptionSpace:
         self.request = replace(request, found=None)
         self.seed = seed
         self.default = Selection(())
-        self.open = tuple(change for change in changes if _is_open(*change, request.options))
+        self.open = tuple(change for change in changes if _is_open(change, request.options))
         self.first = tuple(
             Selection((), changes=((name, value),))
             for name, value in self.open
@@ -114,13 +118,27 @@ def decided(job: Job) -> tuple[tuple[str, ...], Schedule | Stepwise[Schedule]]:
     return tuple(acting), plans
 
 
+def methods_of(acting: Collection[str], level: Schedule | Stepwise[Schedule]) -> Changes:
+    """Other ways of filters, for a program that has any: in its plans, or as transforms of blocks."""
+    plans = level.plans if isinstance(level, Schedule) else ()
+    filters = "blocks" in acting or any(isinstance(plan, FilterPlan) for plan in plans)
+    return METHODS if filters else ()
+
+
 def _names(value: object) -> set[str]:
     """The passes that a value of `skip` names."""
     return {str(each) for each in value} if isinstance(value, tuple) else set()
 
 
-def _is_open(name: str, value: object, options: Options) -> bool:
+def _is_open(change: Change, options: Options) -> bool:
     """Whether the user has left an option to the compiler; passes are, that are not left out anyway."""
+    name, value = change
     if name == "skip":
         return _names(value).isdisjoint(options.skip)
-    return bool(getattr(options, name) == getattr(DEFAULTS, name))
+    if getattr(options, name) != getattr(DEFAULTS, name):
+        return False
+    try:
+        with_changes(options, (change,))
+    except UnfitError:  # beside what the user has said it has no effect
+        return False
+    return True

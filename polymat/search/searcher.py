@@ -45,6 +45,9 @@ class Tries(Protocol):
     def elsewhere(self, choice: Selection) -> Compared:
         """Time one once more for as long, with results at other places in memory."""
 
+    def cold(self, choice: Selection) -> Compared | None:
+        """Time one with empty caches; None where calls are so long that this is no question."""
+
 
 @dataclass(slots=True)
 class Search:
@@ -139,7 +142,7 @@ class Search:
         self.told(self.trials, self.spent)
 
     def _ending(self) -> SearchEnd:
-        """The best of the trials that is quicker than the default twice more; nothing else."""
+        """The best of the trials that is quicker than the default twice more and no slower in cold caches."""
         right = [trial for trial in self.trials if not (trial.fault or trial.dropped)]
         promising = sorted((t for t in right if t.ratio < 1.0), key=lambda trial: trial.ratio)[:FINALISTS]
         again = self.tries.last([trial.choice for trial in promising])
@@ -147,7 +150,7 @@ class Search:
         for _, trial in sorted(better, key=lambda pair: pair[0].ratio):
             # The best of several times is too short: what it is chosen by is not what it is judged by.
             found = self.tries.elsewhere(trial.choice)
-            if _is_better(found):
+            if _is_better(found) and not _is_slower(self.tries.cold(trial.choice)):
                 number = self.trials.index(trial) + 1
                 return self._end(trial.choice, found.seconds, found.default, number)
         default = again[0].default if again else self.tries.default_seconds()
@@ -160,6 +163,11 @@ class Search:
 def _is_better(times: Compared) -> bool:
     """Whether a candidate is clearly quicker than the default, by all that tells it."""
     return times.ratio <= BETTER and times.wins >= WON and times.seconds <= times.default
+
+
+def _is_slower(times: Compared | None) -> bool:
+    """Whether a candidate is clearly slower than the default."""
+    return times is not None and times.ratio * BETTER > 1.0
 
 
 def _date() -> str:

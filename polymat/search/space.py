@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import islice, zip_longest
 from math import exp, inf
 from random import Random
 
@@ -37,6 +38,7 @@ _FROM, _BEHIND = position("folds"), position("runtime")
 DOUBT = 0.3  # of the logarithm of a prediction: how far it may be off, one time in three
 DRAWN = 8  # choices of which the one that is predicted to be the best is tried
 MOST_FIRST = 12  # of the ways next to the default that are tried first
+MOST_RANKED = 5  # schemes that the ranker has first, of all contractions, which are tried behind these
 
 
 class Space:
@@ -136,12 +138,26 @@ class Space:
 
     @property
     def first(self) -> tuple[Selection, ...]:
-        """The choices next to the default, cheapest first: one group in another way, nothing fused."""
+        """The choices next to the default, cheapest first, and then what the ranker has first.
+
+        One group in another way, or in the loops of a scheme, or nothing fused.
+        """
         if self._first is None:
             priced = {choice: self.price(choice) for choice in self._next_to_default()}
             near = [choice for choice, seconds in priced.items() if seconds <= self._limit(choice)]
-            self._first = tuple(sorted(near, key=lambda choice: priced[choice])[:MOST_FIRST])
+            near = sorted(near, key=lambda choice: priced[choice])[:MOST_FIRST]
+            ranked = (choice for choice in self._ranked() if self.price(choice) < inf)
+            self._first = tuple(dict.fromkeys((*near, *islice(ranked, MOST_RANKED))))
         return self._first
+
+    def _ranked(self) -> Iterator[Selection]:
+        """What the ranker has first, of each contraction by turns, whatever that is predicted to take."""
+        if "schemes" not in self.kinds:
+            return
+        groups = [(k, group.stages) for k, group in enumerate(self.default.groups)]
+        ranked = [[(k, stages, scheme) for scheme in self.ways(()).ranked(stages)] for k, stages in groups]
+        for k, stages, scheme in (each for turn in zip_longest(*ranked) for each in turn if each is not None):
+            yield _with(self.default, k, by_scheme(stages, scheme)) or self.default
 
     def _next_to_default(self) -> Iterator[Selection]:
         ways, groups = self.ways(()), self.default.groups

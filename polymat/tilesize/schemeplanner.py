@@ -209,11 +209,8 @@ def plan_model(
     extents: of all arrays.  options: whether it has vectors and unrolled points, and whether it is that
     scheme or the variant of it that the learned ranker has first.
     """
-    found = contraction_of(stage, context, estimates)
-    if found is None:
-        raise InternalError(f"bug in polymat: {stage.name} is no contraction")
-    lanes = blocks_of(machine, stage.dtype.size).lanes if options.vector else 1
-    modelled = Modelled.of(stage, found, extents, estimates, machine, lanes, unrolls=options.unroll)
+    modelled = _modelled(stage, extents, context, machine, estimates, options)
+    found, lanes = modelled.found, modelled.lanes
     scheme, why = model_scheme(modelled, threads), "as the model of data movement chooses"
     if options.blocks == "learned":
         ranked = ranked_schemes(modelled, scheme, threads, shipped_ranker())
@@ -222,6 +219,35 @@ def plan_model(
     if isinstance(atoms, Misfit):
         raise InternalError(f"bug in polymat: {scheme} of the model is none of {stage.name}: {atoms.problem}")
     return _plan(stage, scheme, found, atoms, lanes, why)
+
+
+def ranked_variants(
+    stage: Stage,
+    extents: Extents,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    options: Options,
+) -> tuple[Scheme, ...]:
+    """The variants of the model's scheme of such a stage in the order of the ranker, the best first."""
+    modelled = _modelled(stage, extents, context, machine, estimates, options)
+    return ranked_schemes(modelled, model_scheme(modelled, threads), threads, shipped_ranker()).schemes
+
+
+def _modelled(
+    stage: Stage,
+    extents: Extents,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    options: Options,
+) -> Modelled:
+    found = contraction_of(stage, context, estimates)
+    if found is None:
+        raise InternalError(f"bug in polymat: {stage.name} is no contraction")
+    lanes = blocks_of(machine, stage.dtype.size).lanes if options.vector else 1
+    return Modelled.of(stage, found, extents, estimates, machine, lanes, unrolls=options.unroll)
 
 
 def _plan(

@@ -41,6 +41,12 @@ def test_medians_of_turns_tell_which_is_quicker() -> None:
     assert clock.turns == ["default", "other", "other", "default", "default", "other"]
 
 
+def test_something_is_done_before_each_turn() -> None:
+    clock = Planted(default=[1.0], other=[1.0], emptied=[0.0])
+    compared(clock, default, other, 1, rounds=2, before=lambda: clock.turn(lambda: "emptied", 1))
+    assert clock.turns == ["emptied", "default", "emptied", "other", "emptied", "other", "emptied", "default"]
+
+
 def test_what_is_clearly_slower_is_dropped() -> None:
     found = compared(Planted(default=[1.0], other=[1.5]), default, other, 1, best=1.0)
     assert (found.rounds, found.dropped) == (LEAST_ROUNDS, True)

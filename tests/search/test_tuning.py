@@ -18,10 +18,15 @@ from polymat.cli import main
 from polymat.decide.chosen import Ways
 from polymat.driver import request_for
 from polymat.graph.selection import GroupChoice
+from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.runtime import tunedstore
 from polymat.runtime.tunedstore import tuned_files
-from polymat.search.inputs import random_arguments
+from polymat.search.bench import Bench
+from polymat.search.clock import ROUNDS
+from polymat.search.inputs import call_arguments, random_arguments
+from polymat.search.optionspace import decided
+from polymat.search.space import Space
 from polymat.search.tuning import seconds_of, tuned
 from polymat.steps import Job, build_stages
 from tests.faulty import N, stencils, without_margins
@@ -41,6 +46,21 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def found(budget: float = 7.0, **asked: Any) -> pm.Tuned:
     request = request_for(stencils(), name="g", options=OPTIONS)
     return tuned(request, arrays=None, sizes={"N": 5000}, budget=budget, clock=Planted(), **asked)
+
+
+def test_short_calls_are_timed_with_cold_caches_too() -> None:
+    request = request_for(stencils(), name="g", estimates={N: 5000}, options=OPTIONS)
+    _, level = decided(Job(request))
+    assert isinstance(level, Schedule)
+    space = Space(request, level.grouping)
+    built = build_stages(request, Job(request))
+    arguments, _ = call_arguments(built, "g", random_arguments(built, {"N": 5000}), {"N": 5000})
+    bench = Bench(space, built, arguments, Planted())
+    cold = bench.cold(space.default)
+    assert cold is not None
+    assert (cold.ratio, cold.rounds) == (1.0, ROUNDS)
+    bench.calls = 1
+    assert bench.cold(space.default) is None
 
 
 def test_the_quickest_is_found_kept_and_taken_by_another_process(own_store: str) -> None:

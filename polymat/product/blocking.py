@@ -32,7 +32,7 @@ from polymat.product.packs import (
     joined,
 )
 from polymat.product.question import is_unrolled, question
-from polymat.product.reading import group_columns
+from polymat.product.reading import columns_at_once
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
 from polymat.product.shares import Share, cut
 from polymat.product.turned import lanes_of_segments, most_vectors, set_columns, turned_blocks
@@ -208,9 +208,9 @@ def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Bl
             rows = min(plain.rows, blocks.rows) if left else plain.rows
             return replace(plain, rows=rows, packs_left=left, packs_right=right, rows_outside=True)
         case Way.FEW_ROWS:
-            columns = group_columns(found.length(found.columns, estimates), values, blocks)
+            columns = columns_at_once(found.length(found.columns, estimates), values, blocks)
             depth = max(1, ceil(read_depth.at(values)))
-            return replace(plain, columns=columns, depth=depth, packs_left=True, left_first=True)
+            return replace(plain, columns=columns, depth=depth, packs_left=True)
         case Way.FEW_COLUMNS:
             return replace(plain, packs_right=True, rows_outside=True)
         case Way.LANES_OVER_SEGMENTS:

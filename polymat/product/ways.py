@@ -67,9 +67,10 @@ NEAR_ELEMENTS = 96 * 96  # of a copy of B: on the stack, and a good part of it i
 NEAR_ROWS = 4096  # that pass it, at most
 LEAST_SMALL = 32768  # elements that the second level holds, at least, where nothing more is asked
 UNASKED_EXTENT, UNASKED_DEPTH = 512, 64  # of products about which nothing is asked
-FEW_STRIPS = 4  # of rows beside which the right operand is read where it is
+FEW_STRIPS = 8  # of rows beside which the right operand is read where it is
 READ_PANELS = 2  # of columns, the left one
 LEAST_READ_DEPTH = 16
+READ_ROWS = 64  # of the right operand that are read side by side: about as many as processors run ahead of
 LINES = 16  # that share a set of the second level
 LEAST_STRIPS = 8  # of rows that pass parts of the right operand
 AMPLE_STRIPS = 16  # of rows that pay for a copy of it wherever it lies
@@ -141,20 +142,20 @@ def repays(depth: Number) -> Predicate:
 
 
 READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
-# Beside few rows B is read where it is, so much of the depth at a time that lines that are requested are
-# still there when they are used.
-read_most = LetNumber("read_most", _spread(right_power))
+# Beside few rows a B that the second level does not hold is read where it is, a few of its rows at a time
+# from one end to the other: of more, in more pages, lines come no sooner than they are asked for, and lines
+# that are requested may be gone before they are used.
+read_most = LetNumber("read_most", smaller(_spread(right_power), READ_ROWS))
 read_pieces = LetNumber("read_pieces", quotient(k, larger(read_most, 1)))
 read_depth = LetNumber("read_depth", quotient(k, larger(read_pieces, 1)))
 FEW_ROWS = (
     in_order
-    & (strips > 1)
+    & (height > 1)
     & (strips <= FEW_STRIPS)
     & (n >= panel)
     & (k * (n * column_segments) > small)
-    & (4 * rows * strips * k <= small)
-    & READ_DEEP
-    & ((k <= read_most) | ((read_most >= LEAST_READ_DEPTH) & ~ended & ~handed))
+    & (k >= LEAST_READ_DEPTH)
+    & ((k <= read_most) | (read_most >= LEAST_READ_DEPTH))
 )
 FEW_COLUMNS = (
     rowwise

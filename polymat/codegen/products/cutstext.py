@@ -39,7 +39,7 @@ SCHEME: Mapping[str, Formula] = {
 }
 _COPIED = (packs.windows, packs.may_stay, packs.all_panels, ways.height, ways.large, ways.one_right)
 _PASSED = (cuts.segment_strips, cuts.passed_depth, cuts.parts, cuts.is_one, cuts.passing)
-_READ = (cuts.segment_strips, ways.strips, ways.wide, ways.read_depth, reading.groups)
+_READ = (cuts.segment_strips, ways.strips, ways.wide, ways.read_depth, reading.groups, reading.at_once)
 
 
 # Of formulas alone, which are constants of the package.

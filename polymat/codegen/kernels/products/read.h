@@ -4,9 +4,10 @@
    multiplications, and while it is made memory is waited for.  Here the small operand is copied to where the
    second level holds it; register blocks read the large one in place, and each requests lines of what comes
    after the part in use.  Of columns these are pieces of their rows, as long as the second level allows, since
-   lines far apart are read slowly one by one.
+   lines far apart are read slowly one by one; and a few rows at a time are read from one end to the other, as many
+   as processors run ahead of by themselves.
 
-   takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, read_depth = k + right_power, groups = k + small  declares what formulas compute */
+   takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, read_depth = k + right_power, groups = k + small, at_once = groups  declares what formulas compute */
 #pragma once
 
 #include "products/ahead.h"
@@ -43,9 +44,11 @@ static inline void NAME(read_block)(ptrdiff_t k, const T *a_strip, ptrdiff_t hei
 }
 
 /* A panel of columns from j on that few rows are multiplied by: its depth from `at` on, its vectors and the
-   columns that are there, and where what is requested meanwhile begins, by so many blocks. */
+   columns that are there, and where what is requested meanwhile begins, by so many blocks; what ends the sums,
+   where these are complete then. */
 typedef struct {
     ptrdiff_t at, deep, j, wide, filled, onward, blocks;
+    const void *end;
 } NAME(read_panel);
 
 /* All strips by a panel; block: the number of the first of them.  Pieces of the depth are added to what those
@@ -66,8 +69,8 @@ static inline void NAME(read_strips)(const NAME(product) *all, const NAME(lines)
         const NAME(result) part =
                 NAME(result_of)(from == NULL ? NULL : from + down[place] + i * from_row + across[place] + j,
                         from_row, all->c + down[1] + i * all->c_row + across[1] + j,
-                        all->c_row END(all->end));
-        const T *const a_strip = a_packed + strip * left->apart + at * height;
+                        all->c_row END(panel->end));
+        const T *const a_strip = a_packed + strip * left->apart;
         const ptrdiff_t ahead = panel->onward + (at + deep * block / panel->blocks) * all->b_step;
         asked->next = (const char *)(all->b + ahead + CONST(LINE) - 1);
         NAME(read_block)(deep, a_strip, height, panel->wide, panel->filled,
@@ -75,46 +78,84 @@ static inline void NAME(read_strips)(const NAME(product) *all, const NAME(lines)
     }
 }
 
-/* The product of a few rows, with so much of the depth at a time that lines of B do not drive each other out of
-   the second level before they are used; its scratch has room for a copy of A. */
+/* How columns of B are read beside few rows: vectors of a segment, in panels, and these in groups whose lines are
+   requested together, so many of them `at_once` with all the depth; how much of that at a time. */
+typedef struct {
+    ptrdiff_t wide, panels, groups, at_once, read_depth;
+} NAME(read_cut);
+
+/* The first panel of a group, and the first column of a panel, in their segment. */
+static inline ptrdiff_t NAME(group_panel)(const NAME(read_cut) *cut, ptrdiff_t group)
+{
+    return NAME(before)(cut->panels, cut->groups, group);
+}
+
+static inline ptrdiff_t NAME(panel_column)(const NAME(read_cut) *cut, ptrdiff_t panel)
+{
+    return NAME(before)(cut->wide, cut->panels, panel) * LANES;
+}
+
+/* Where a group of all segments begins in B. */
+static inline ptrdiff_t NAME(group_at)(const NAME(product) *all, const NAME(read_cut) *cut, ptrdiff_t group)
+{
+    return all->columns[group / cut->groups * 3]
+            + NAME(panel_column)(cut, NAME(group_panel)(cut, group % cut->groups));
+}
+
+/* All strips by a group of columns: `deep` steps of the depth from `at` on, of which A is packed; onward: where
+   what is requested meanwhile begins. */
+static inline void NAME(read_group)(const NAME(product) *all, const NAME(lines) *left,
+        const NAME(read_cut) *cut, ptrdiff_t group, ptrdiff_t at, ptrdiff_t deep, ptrdiff_t onward)
+{
+    const ptrdiff_t n = all->n, strips = left->each * all->row_count, within = group % cut->groups;
+    const ptrdiff_t *const across = all->columns + group / cut->groups * 3;
+    const ptrdiff_t first = NAME(group_panel)(cut, within), last = NAME(group_panel)(cut, within + 1);
+    const ptrdiff_t j_0 = NAME(panel_column)(cut, first), beyond = NAME(panel_column)(cut, last);
+    const ptrdiff_t j_1 = beyond < n ? beyond : n, blocks = (last - first) * strips;
+    const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), pace = (width + blocks - 1) / blocks;
+    const int is_last = at + deep == all->k;
+    NAME(requests) asked = {NULL, pace, pace / 3, width, all->b_step * (ptrdiff_t)sizeof(T) - width};
+    ptrdiff_t block = 0, j = j_0;
+    for (ptrdiff_t one = first; one < last; one++, block += strips) {
+        const ptrdiff_t here = NAME(piece)(cut->wide, cut->panels, one);
+        const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
+        const NAME(read_panel) mine = {at, deep, j, here, filled, onward, blocks, is_last ? all->end : NULL};
+        NAME(read_strips)(all, left, &mine, across, block, &asked);
+        j += filled;
+    }
+    if (all->finish != NULL && is_last)
+        NAME(finish_rows)(all->m, left->each, 0, strips, group / cut->groups, j_0, j_1, all->finish,
+                all->around);
+}
+
+/* The product of a few rows: of as many columns as have results that stay in the second level so much of the depth at
+   a time as processors run ahead of, and whose lines do not drive each other out before they are used; its scratch
+   has room for a copy of that part of A. */
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
 {
     enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
     const ptrdiff_t m = all->m, n = all->n, k = all->k, row_segments = all->row_count,
-                    column_count = all->column_count, b_step = all->b_step, small = all->small,
+                    column_segments = all->column_count, b_step = all->b_step, small = all->small,
                     right_power = b_step & -b_step;
-    const ptrdiff_t *const columns = all->columns;
     CUT_READ;
-    const NAME(depth) cut = {1, k, 1, 1};
-    const NAME(lines) left = {m, segment_strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
-    NAME(pack_all)(&left, 0, strips, all->rows, all->a, all->a_row, all->a_step, all->scratch);
-    for (ptrdiff_t at = 0, deep; at < k; at += deep) {
-        deep = k - at < read_depth ? k - at : read_depth;
-        for (ptrdiff_t group = 0; group < groups * column_count; group++) {
-            const ptrdiff_t *const across = columns + group / groups * 3;
-            const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
-            const ptrdiff_t last = first + NAME(piece)(panels, groups, group % groups);
-            const ptrdiff_t j_0 = NAME(before)(wide, panels, first) * LANES;
-            const ptrdiff_t beyond = NAME(before)(wide, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
-            const int goes_down = group + 1 == groups * column_count && at + deep < k;
-            const ptrdiff_t onward = goes_down          ? columns[0] + deep * b_step
-                    : last < panels                     ? across[0] + j_1
-                    : group / groups + 1 < column_count ? across[3]
-                                                        : across[0] + j_0;
-            const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * strips;
-            const ptrdiff_t pace = (width + blocks - 1) / blocks;
-            NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
-            ptrdiff_t block = 0, j = j_0;
-            for (ptrdiff_t one = first; one < last; one++, block += strips) {
-                const ptrdiff_t here = NAME(piece)(wide, panels, one);
-                const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
-                const NAME(read_panel) mine = {at, deep, j, here, filled, onward, blocks};
-                NAME(read_strips)(all, &left, &mine, across, block, &asked);
-                j += filled;
+    const NAME(read_cut) cut = {wide, panels, groups, at_once, read_depth};
+    const ptrdiff_t all_groups = groups * column_segments;
+    for (ptrdiff_t begin = 0, end; begin < all_groups; begin = end) {
+        end = begin + at_once < all_groups ? begin + at_once : all_groups;
+        for (ptrdiff_t at = 0, deep; at < k; at += deep) {
+            deep = k - at < read_depth ? k - at : read_depth;
+            const NAME(depth) whole = {1, deep, 1, 1};
+            const NAME(lines) left = {m, segment_strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, deep), &whole,
+                    NAME(origin)};
+            NAME(pack_all)(&left, 0, strips, all->rows, all->a + at * all->a_step, all->a_row, all->a_step,
+                    all->scratch);
+            for (ptrdiff_t group = begin; group < end; group++) {
+                const ptrdiff_t onward = group + 1 < end ? NAME(group_at)(all, &cut, group + 1)
+                        : at + deep < k                  ? NAME(group_at)(all, &cut, begin) + deep * b_step
+                        : end < all_groups               ? NAME(group_at)(all, &cut, end) - at * b_step
+                                                         : NAME(group_at)(all, &cut, group);
+                NAME(read_group)(all, &left, &cut, group, at, deep, onward);
             }
-            if (all->finish != NULL)
-                NAME(finish_rows)(m, segment_strips, 0, strips, group / groups, j_0, j_1, all->finish,
-                        all->around);
         }
     }
 }

@@ -109,9 +109,10 @@ static inline void NAME(read_group)(const NAME(product) *all, const NAME(lines) 
 {
     const ptrdiff_t n = all->n, strips = left->each * all->row_count, within = group % cut->groups;
     const ptrdiff_t *const across = all->columns + group / cut->groups * 3;
-    const ptrdiff_t first = NAME(group_panel)(cut, within), last = NAME(group_panel)(cut, within + 1);
-    const ptrdiff_t j_0 = NAME(panel_column)(cut, first), beyond = NAME(panel_column)(cut, last);
-    const ptrdiff_t j_1 = beyond < n ? beyond : n, blocks = (last - first) * strips;
+    const ptrdiff_t first = NAME(group_panel)(cut, within);
+    const ptrdiff_t last = first + NAME(piece)(cut->panels, cut->groups, within);
+    const ptrdiff_t j_0 = NAME(panel_column)(cut, first), blocks = (last - first) * strips;
+    const ptrdiff_t j_1 = last < cut->panels ? NAME(panel_column)(cut, last) : n;
     const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), pace = (width + blocks - 1) / blocks;
     const int is_last = at + deep == all->k;
     NAME(requests) asked = {NULL, pace, pace / 3, width, all->b_step * (ptrdiff_t)sizeof(T) - width};

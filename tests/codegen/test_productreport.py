@@ -69,9 +69,9 @@ def test_each_thread_has_its_part() -> None:
 
 
 def test_a_part_may_take_another_way_than_the_whole() -> None:
-    asked, sizes = products((A @ B).named("P")), at(48, 100, 1000)
+    asked, sizes = products((A @ B).named("P")), at(60, 2000, 400)
     (alone,), (shared,) = (asked.at(sizes, threads) for threads in (1, 2))
-    assert (alone.way, shared.way) == ("few_rows", "direct")
+    assert (alone.way, shared.way) == ("right_in_parts", "few_rows")
 
 
 def test_little_work_stays_on_one_thread() -> None:

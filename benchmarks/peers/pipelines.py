@@ -18,7 +18,8 @@ from benchmarks.task import MissingError, Prepared, Task
 from polymat.driver import request_for
 from polymat.passes import PASSES
 from polymat.runtime.cacheroom import entries
-from polymat.runtime.tunedkey import found_for
+from polymat.runtime.tunedkey import definitions_of, last_ending, tuned_key
+from polymat.runtime.tunedstore import read_tuned
 from polymat.steps import Job
 
 _loaded: list[pm.Compiled] = []
@@ -134,17 +135,29 @@ def prepare_model(task: Task) -> Prepared:
 
 def prepare_tuned(task: Task) -> Prepared:
     """What `tune` has found on this machine for such sizes, into arrays that are there."""
-    description, _ = describe(task)
-    sizes = {size: task.values["sizes"][size.name] for size in description.sizes}
-    asked = request_for(
-        list(description.outputs) if len(description.outputs) > 1 else description.outputs[0],
-        name=identifier(task.problem),
-        inputs=description.inputs,
-        estimates=sizes,
-    )
-    if found_for(PASSES[0].apply(asked, Job(asked)), asked) is None:
+    if not is_tuned(task):
         raise MissingError("nothing is kept that `tune` has found for it")
     return _into_arrays(task)
+
+
+def tuning_of(task: Task) -> tuple[Any, dict[str, Any]]:
+    """The outputs of a task, and the further arguments with which `tune` and `compile` are asked for them."""
+    description, _ = describe(task)
+    sizes = {size: task.values["sizes"][size.name] for size in description.sizes}
+    outputs = list(description.outputs) if len(description.outputs) > 1 else description.outputs[0]
+    return outputs, {
+        "name": identifier(task.problem),
+        "inputs": description.inputs,
+        "estimates": sizes,
+    }
+
+
+def is_tuned(task: Task) -> bool:
+    """Whether a search for a task has come to its end on this machine, also where it kept the default."""
+    outputs, asked = tuning_of(task)
+    request = request_for(outputs, **asked)
+    built = PASSES[0].apply(request, Job(request))
+    return last_ending(read_tuned(tuned_key(definitions_of(built), request)), built, request) is not None
 
 
 def prepare_one_by_one(task: Task) -> Prepared:

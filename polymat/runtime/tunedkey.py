@@ -61,14 +61,18 @@ def found_for(built: Pipeline, request: Request) -> TunedChoice | None:
     Where the request names no sizes, it is what was found at those of the one class that was searched.
     """
     file = read_tuned(tuned_key(definitions_of(built), request))
+    ending = last_ending(file, built, request)
+    return None if ending is None or ending.choice is None else as_found(ending, file)
+
+
+def last_ending(file: TunedFile, built: Pipeline, request: Request) -> SearchEnd | None:
+    """The last ending at the sizes of a request, or, where it names none, of the one class that there is."""
     endings = {size_class(record.sizes): record for record in file.records if isinstance(record, SearchEnd)}
     open_sizes = [size.name for size in built.sizes]
     named = {name: request.estimates[name] for name in open_sizes if name in request.estimates}
     if len(named) == len(open_sizes):
-        ending = endings.get(size_class(named))
-    else:
-        ending = next(iter(endings.values())) if len(endings) == 1 and not named else None
-    return None if ending is None or ending.choice is None else as_found(ending, file)
+        return endings.get(size_class(named))
+    return next(iter(endings.values())) if len(endings) == 1 and not named else None
 
 
 def as_found(ending: SearchEnd, file: TunedFile) -> TunedChoice:

@@ -18,6 +18,7 @@ from benchmarks.harness import Timing
 from benchmarks.machinetext import about
 from benchmarks.measure import SECONDS, Row
 from benchmarks.papers import __main__ as papers
+from benchmarks.papers import tune
 from benchmarks.papers.fused import fused_case, normalised_case, normalised_cases
 from benchmarks.papers.tables import DATASETS, KERNELS, TABLES
 from benchmarks.peers import array_libraries
@@ -32,6 +33,7 @@ from benchmarks.selection import Selection
 from benchmarks.task import MissingError
 from polymat.graph.build import build
 from polymat.graph.interpret import interpret
+from polymat.runtime import tunedstore
 from polymat.runtime.calibration import calibrated_machine
 
 TITLES = {name: table.title for name, table in TABLES.items()}
@@ -85,6 +87,24 @@ def test_only_tuned_code_is_asked_for_what_was_tuned(monkeypatch: pytest.MonkeyP
     for table in TABLES.values():
         for peer in table.peers(2):
             assert peer.environment.get("POLYMAT_TUNED") == ("auto" if peer.name == "tuned, out=" else None)
+
+
+def test_cases_are_tuned_once_and_then_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POLYMAT_CALIBRATE", "off")
+    monkeypatch.setattr(tunedstore, "DIRECTORY", str(tmp_path / "tuned"))
+    case = normalised_case(4, 3)
+    section = replace(TABLES["polydl-bnorm"], cases=lambda quick: iter(() if quick else (case,)))
+    monkeypatch.setitem(TABLES, "polydl-bnorm", section)
+    arguments = ["polydl-bnorm", "--budget", "100 ms"]
+    assert tune.main([*arguments, "--minutes", "0"]) == 0
+    assert capsys.readouterr().out == ""
+    assert tune.main(arguments) == 0
+    assert "bnorm_relu: " in capsys.readouterr().out
+    assert Judge(case).error(prepare_tuned(case.task).call()) <= 1
+    assert tune.main(arguments) == 0
+    assert capsys.readouterr().out == "polydl-bnorm, 4 x 4 x 3: has been tuned\n"
 
 
 def test_nothing_tuned_is_said() -> None:

@@ -21,23 +21,39 @@ from tests.test_cli import BLUR
 
 ROOT = Path(__file__).resolve().parents[1]
 TRIED = ROOT / ".ci" / "wheel_test.py"
-NO_SOURCES = shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
+NO_SOURCES = shutil.ignore_patterns(
+    *("*.so", "__pycache__", "*.egg-info", ".git", ".venv*", ".*_cache", "build", "dist")
+)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from an sdist, which is made from a copy of the sources without what was built among them."""
-    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheels")
-    shutil.copytree(ROOT / "polymat", copy / "polymat", ignore=NO_SOURCES)
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
-        shutil.copy(ROOT / name, copy)
-    sdist = [sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", str(out)]
-    subprocess.run(sdist, cwd=copy, check=True, capture_output=True, timeout=100)
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made from a copy of the tree without what was built there."""
+    copy, out = tmp_path_factory.mktemp("copies") / "tree", tmp_path_factory.mktemp("sdists")
+    shutil.copytree(ROOT, copy, ignore=NO_SOURCES)
+    command = [sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", str(out)]
+    subprocess.run(command, cwd=copy, check=True, capture_output=True, timeout=100)
     shutil.rmtree(copy)  # the sdist has to do
     (packed,) = out.glob("polymat-*.tar.gz")
+    return packed
+
+
+@pytest.fixture(scope="module")
+def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree that is in the sdist."""
+    where = tmp_path_factory.mktemp("unpacked")
+    shutil.unpack_archive(sdist, where)
+    (tree,) = where.iterdir()
+    return tree
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the sdist."""
+    out = tmp_path_factory.mktemp("wheels")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     environment = {**os.environ, "CFLAGS": "-O1"}
-    subprocess.run([*command, "--wheel-dir", out, packed], check=True, env=environment, timeout=300)
+    subprocess.run([*command, "--wheel-dir", out, sdist], check=True, env=environment, timeout=300)
     (found,) = out.glob("polymat-*.whl")
     return found
 
@@ -63,15 +79,33 @@ def tried(python: Path, *arguments: str, path: str, where: Path) -> subprocess.C
     )
 
 
+def test_an_sdist_has_all_that_git_has(unpacked: Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("the tree is no clone")
+    assert not [name for name in listed.stdout.splitlines() if not (unpacked / name).is_file()]
+
+
+def test_an_unpacked_sdist_makes_its_environment(unpacked: Path) -> None:
+    """As `polymat bench` of a wheel tells users; make stops where a file that it needs is not there."""
+    made = subprocess.run(
+        ["make", "-n", "setup", "demo"], cwd=unpacked, capture_output=True, text=True, check=False
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "sh .ci/venv" in made.stdout
+    subprocess.run(["sh", "-n", ".ci/venv"], cwd=unpacked, check=True)
+
+
 def test_the_wheel_has_everything_that_runs(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if name.startswith("polymat/")}
     wanted = {
         path.relative_to(ROOT).as_posix()
-        for pattern in ("*.py", "*.pyi", "py.typed", "codegen/**/*.h")
+        for pattern in ("*.py", "*.pyi", "py.typed", "codegen/**/*.h", "page/*.css", "model/*.json")
         for path in (ROOT / "polymat").rglob(pattern)
         if "__pycache__" not in path.parts
     }
+    assert {"polymat/page/page.css", "polymat/model/ranker.json"} <= wanted
     assert wanted <= inside
     assert sum(name.endswith(".so") for name in inside) == 2
 

@@ -46,7 +46,7 @@ def document(subject: Subject, report: Report) -> str:
         element("style", style()),
         text("h2", report.name),
         *_summary(report, subject, cards, figures),
-        *graph(subject, cards, anchor),
+        *graph(subject, cards, anchor, anchor),
         *overview(cards, anchor),
         *(card.html(anchor) for card in cards),
         *notes(report),
@@ -96,15 +96,16 @@ def machine_note(machine: Machine, threads: int, sizes: Mapping[str, int], given
     return text("p", f"{f'Sizes: {named} ({given}). ' if named else ''}Machine: {place}.", class_="note")
 
 
-def graph(subject: Subject, cards: Sequence[Card], anchor: str) -> Iterator[str]:
-    """The graph twice, for wide and for narrow screens."""
+def graph(subject: Subject, cards: Sequence[Card], anchor: str, own: str) -> Iterator[str]:
+    """The graph twice, for wide and for narrow screens; anchor: of the cards, own: of this graph alone."""
     pipeline = subject.schedule.grouping.pipeline
     if len(pipeline.stages) > MOST_DRAWN:
         yield text("p", f"The graph has {len(pipeline.stages)} stages, too many to be drawn.", class_="note")
         return
     groups, titles = [card.told.stages for card in cards], [card.short for card in cards]
     for kind, widest in (("wide", WIDE), ("narrow", NARROW)):
-        drawn = drawing(pipeline, groups, titles, anchor, widest)
+        links = [f"{anchor}-{card.number}" for card in cards]
+        drawn = drawing(pipeline, groups, titles, links, f"{own}-{kind}", widest)
         yield element("div", drawn, class_=f"graph {kind}")
     words = "Dashed: inputs. Blue: groups, which share loops or a call. Bold: results."
     yield text("p", words, class_="note")

@@ -28,18 +28,25 @@ class _Block:
 
 
 def drawing(
-    pipeline: Pipeline, groups: Sequence[Sequence[str]], titles: Sequence[str], anchor: str, widest: float
+    pipeline: Pipeline,
+    groups: Sequence[Sequence[str]],
+    titles: Sequence[str],
+    links: Sequence[str],
+    marker: str,
+    widest: float,
 ) -> str:
-    """The graph, at most about `widest` units wide; groups lead to the cards of theirs."""
+    """The graph, at most about `widest` units wide; groups lead to the cards of theirs.
+
+    links: the ids of the cards.  marker: the beginning of ids that no other drawing of the page has.
+    """
     blocks, whole = _placed_blocks(pipeline, groups, titles, widest)
-    marker = f"{anchor}-{widest:.0f}"
     parts = [_marker(marker), *(_arrow(path, marker) for path in whole.paths.values())]
     for block in blocks:
         box = whole.boxes[block.name]
         if block.inside is None:
             parts += _input(pipeline, box)
         else:
-            parts += _group(pipeline, box, block, titles[block.number], anchor, marker)
+            parts += _group(pipeline, box, block, titles[block.number], links[block.number], marker)
     width, height = whole.width + 4, whole.height + 4
     body = element("g", "".join(parts), transform="translate(2 2)")
     return element(
@@ -136,7 +143,7 @@ def _input(pipeline: Pipeline, box: Box) -> list[str]:
     return [_rectangle(box.x, box.y, box, "input"), _lines_in(box, lines, box.x, box.y)]
 
 
-def _group(pipeline: Pipeline, box: Box, block: _Block, title: str, anchor: str, marker: str) -> list[str]:
+def _group(pipeline: Pipeline, box: Box, block: _Block, title: str, link: str, marker: str) -> list[str]:
     """A group and its stages, with a link to its card."""
     assert block.inside is not None
     shown = title if len(title) <= LONGEST + 10 else f"{title[: LONGEST + 9]}…"
@@ -152,7 +159,7 @@ def _group(pipeline: Pipeline, box: Box, block: _Block, title: str, anchor: str,
         kind = "stage output" if name in pipeline.outputs else "stage"
         parts.append(_rectangle(inner.x + left, inner.y + top, inner, kind))
         parts.append(_lines_in(inner, _stage_lines(pipeline, name), inner.x + left, inner.y + top))
-    return [element("a", "".join(parts), href=f"#{anchor}-{block.number + 1}")]
+    return [element("a", "".join(parts), href=f"#{link}")]
 
 
 def _arrow(path: Path, marker: str) -> str:

@@ -74,7 +74,7 @@ class Turn:
         parts = [
             element("h2", escaped(self.title), id=f"{anchor}-{self.number}"),
             text("p", words),
-            *graph(self.subject, self.cards, cards),
+            *graph(self.subject, self.cards, cards, f"{anchor}-{self.number}"),
             *overview(self.cards, cards),
             *(card.html(cards) for card in self.cards),
         ]

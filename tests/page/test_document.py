@@ -14,16 +14,21 @@ from polymat.page.figuretext import bytes_text
 from tests.page.pages import (
     Page,
     filters,
+    k3mm,
     looked_up,
     measured,
+    power_method,
     products,
     report_of,
+    stencil_in_time,
     stencils,
     subject_of,
     transforms,
 )
 
 REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
+BY_SECTIONS = {"power method": power_method, "stencil in time": stencil_in_time}
+PAGES = {**REPORTS, "3mm": k3mm, "filters": filters, "looked up": looked_up, **BY_SECTIONS}
 MOST_BYTES = 300_000
 
 
@@ -33,8 +38,9 @@ def report(request: pytest.FixtureRequest) -> Report:
     return made
 
 
-def test_every_element_is_closed_and_nothing_comes_from_elsewhere(report: Report, tmp_path: Path) -> None:
-    text = report.save(tmp_path / "page.html").read_text("utf-8")
+@pytest.mark.parametrize("name", PAGES)
+def test_every_element_is_closed_and_nothing_comes_from_elsewhere(name: str, tmp_path: Path) -> None:
+    text = PAGES[name]().save(tmp_path / "page.html").read_text("utf-8")
     page = Page(text)
     assert not page.open
     assert len(text.encode()) < MOST_BYTES
@@ -45,13 +51,15 @@ def test_every_element_is_closed_and_nothing_comes_from_elsewhere(report: Report
     assert "@import" not in text
 
 
-def test_links_lead_to_one_place_each(report: Report) -> None:
-    page = Page(report._repr_html_())
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_one_place_each(name: str) -> None:
+    page = Page(PAGES[name]()._repr_html_())
     names = [each["id"] for _, each in page.elements if "id" in each]
     assert len(names) == len(set(names))
     links = [each["href"] for each in page.all("a")]
+    heads = [each["marker-end"] for each in page.all("path") if "marker-end" in each]
     assert links
-    assert {link[1:] for link in links} <= set(names)
+    assert {link[1:] for link in links} | {head[5:-1] for head in heads} <= set(names)
 
 
 def test_there_is_a_card_for_every_group(report: Report) -> None:

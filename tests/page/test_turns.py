@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import polymat as pm
 from tests.page.pages import Page, power_method, stencil_in_time
-
-MOST_BYTES = 300_000
 
 
 @cache
 def page() -> Page:
     return Page(power_method()._repr_html_())
-
-
-def test_it_is_whole_and_small(tmp_path: Path) -> None:
-    text = power_method().save(tmp_path / "page.html").read_text("utf-8")
-    assert not Page(text).open
-    assert len(text.encode()) < MOST_BYTES
 
 
 def test_sections_stand_in_their_order_with_their_steps() -> None:
@@ -40,6 +31,14 @@ def test_every_group_has_its_card_and_links_lead_there() -> None:
     assert links <= names
     assert {*cards} <= links
     assert page().text.count("What else there was") == len(cards)
+
+
+def test_a_drawing_leads_to_cards_of_its_own_section() -> None:
+    for section in stencil_in_time()._repr_html_().split('<div class="turn')[1:]:
+        cards = set(re.findall(r'<section class="card" id="(.*?)"', section))
+        drawn = "".join(re.findall(r"<svg.*?</svg>", section, re.S))
+        assert set(re.findall(r'<a href="#(.*?)"', drawn)) <= cards
+        assert cards
 
 
 def test_all_times_of_a_section_count() -> None:

@@ -90,7 +90,7 @@ peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, Halide,
 bench: $(READY) ## figures beside those of peers: ARGS="blas2 products --quick", all sections without
 	$(PY) -m benchmarks.run $(ARGS)
 
-results: $(READY) ## README's tables again, from benchmarks/results
+results: $(READY) ## README's tables, the papers' page and audits' pictures again, from benchmarks/results
 	@$(PY) -m benchmarks.figures
 
 docs: $(READY) ## README's tables, and the documentation as a site, in build/docs; a warning, or a link that leads nowhere, is an error

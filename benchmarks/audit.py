@@ -93,13 +93,13 @@ def _peer(threads: int) -> Peer:
     return replace(peer, environment={**peer.environment, "POLYMAT_LOG": "audit"})
 
 
-def keep(directory: Path, lines: Sequence[Line], head: str, machine: str) -> None:
+def keep(directory: Path, lines: Sequence[Line], head: str) -> None:
     """Write the figures, the report and the picture; head: what is said of the machine."""
     directory.mkdir(parents=True, exist_ok=True)
     kept = {"machine": head.splitlines(), "audits": [as_json(line) for line in lines]}
     (directory / "audit.json").write_text(json.dumps(kept, separators=(",", ":")) + "\n")
     (directory / "audit.md").write_text("\n".join([head, "", *report(lines), ""]))
-    (directory / "audit.svg").write_text(picture(lines, machine))
+    (directory / "audit.svg").write_text(picture(lines, head))
 
 
 def kept_lines(directory: Path) -> list[Line]:
@@ -131,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for line in audits(tasks, threads, QUICK_SECONDS if asked.quick else SECONDS, known):
         lines.append(line)
         if directory is not None and len(lines) > len(known):
-            keep(directory, lines, head, machine.name)
+            keep(directory, lines, head)
     print("\n".join(report(lines)), flush=True)
     return min(sum(line.is_bad for line in lines), 100)
 

@@ -28,15 +28,20 @@ def report(lines: Sequence[Line]) -> Iterator[str]:
     yield f"- not counted: {short} groups of less than {seconds_text(CLOCK_SECONDS)}"
 
 
-def picture(lines: Sequence[Line], machine: str) -> str:
-    """Predicted over measured seconds of all plans, as SVG."""
+def picture(lines: Sequence[Line], head: str) -> str:
+    """Predicted over measured seconds of all plans, as SVG; head: the lines of `header`."""
     groups = long_enough(lines)
     others = [(plan.measured, plan.predicted) for group in groups for plan in group.right]
     chosen = [(group.choice.measured, group.choice.predicted) for group in groups]
+    known = dict(line.removeprefix("- ").split(": ", 1) for line in head.splitlines())
+    threads = " and ".join(map(str, sorted({line.threads for line in lines})))
+    on = [known["machine"].partition(", L1d")[0], known["compiler"].partition(";")[0]]
+    on += [f"{threads} thread{'s' * (threads != '1')}", known["date"]]
     return scatter(
-        f"Groups on {machine}; shaded: within {NEAR_PREDICTION}",
+        f"Seconds of groups; shaded: within {NEAR_PREDICTION}",
+        "; ".join(on),
         ("measured", "predicted"),
-        (Points("plans not taken", "#c9a227", others), Points("chosen", "#27577f", chosen)),
+        (Points("plans not taken", "cross", "#999999", others), Points("chosen", "dot", "#222222", chosen)),
         NEAR_PREDICTION,
     )
 

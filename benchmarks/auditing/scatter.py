@@ -1,27 +1,37 @@
-"""A scatter plot of two positive quantities as SVG, with logarithmic axes and the diagonal."""
+"""A scatter plot of two positive quantities as SVG, with logarithmic axes and the diagonal.
+
+Series are told apart by shape and shade alone, so that a picture can be printed in black.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SIDE, MARGIN = 560, 70  # of the square of the axes, and around it
 _UNITS = {0: "s", -3: "ms", -6: "µs", -9: "ns"}
 
 
+SHAPES = {"dot": "M0 -2.5a2.5 2.5 0 1 0 .01 0z", "cross": "M-2.5 -2.5L2.5 2.5M-2.5 2.5L2.5 -2.5"}
+
+
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Points of one colour: pairs of what is on the horizontal and on the vertical axis, in seconds."""
+    """Points of one shape and shade: pairs of what is on the horizontal and the vertical axis, in seconds."""
 
     name: str
-    colour: str
+    shape: str
+    shade: str
     pairs: Sequence[tuple[float, float]]
 
 
-def scatter(title: str, axes: tuple[str, str], series: Sequence[Points], band: float) -> str:
-    """The text of a picture; band: the factor from the diagonal within which the plane is shaded."""
-    shown = [Points(each.name, each.colour, [*filter(_is_shown, each.pairs)]) for each in series]
+def scatter(title: str, note: str, axes: tuple[str, str], series: Sequence[Points], band: float) -> str:
+    """The text of a picture; note: a line below the title.
+
+    band: the factor from the diagonal within which the plane is shaded.
+    """
+    shown = [replace(each, pairs=[*filter(_is_shown, each.pairs)]) for each in series]
     values = [value for each in shown for pair in each.pairs for value in pair] or [1.0]
     square = _Square(math.floor(math.log10(min(values))), math.floor(math.log10(max(values))) + 1)
     side = SIDE + 2 * MARGIN
@@ -30,6 +40,10 @@ def scatter(title: str, axes: tuple[str, str], series: Sequence[Points], band: f
         ' font-size="12">',
         f'<rect width="{side}" height="{side}" fill="white"/>',
         f'<text x="{side / 2}" y="24" text-anchor="middle" font-size="15">{_escaped(title)}</text>',
+        f'<text x="{side / 2}" y="44" text-anchor="middle" font-size="11">{_escaped(note)}</text>',
+        "<defs>",
+        *(f'<path id="{name}" d="{path}"/>' for name, path in SHAPES.items()),
+        "</defs>",
         *square.band(band),
         *square.grid(),
         f'<text x="{side / 2}" y="{side - 14}" text-anchor="middle">{_escaped(axes[0])}</text>',
@@ -39,7 +53,7 @@ def scatter(title: str, axes: tuple[str, str], series: Sequence[Points], band: f
     for number, each in enumerate(shown):
         lines += square.points(each)
         at = MARGIN + 16 * number + 16
-        lines.append(f'<circle cx="{MARGIN + 12}" cy="{at - 4}" r="3" fill="{each.colour}"/>')
+        lines += _drawn(each, [(MARGIN + 12.0, at - 4.0)])
         lines.append(f'<text x="{MARGIN + 20}" y="{at}">{_escaped(each.name)}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
@@ -76,16 +90,19 @@ class _Square:
         near, far = MARGIN, MARGIN + SIDE
         yield (
             f'<path d="M{near} {far}V{far - off:.1f}L{far - off:.1f} {near}H{far}V{near + off:.1f}'
-            f'L{near + off:.1f} {far}Z" fill="#eef4ea"/>'
+            f'L{near + off:.1f} {far}Z" fill="#f0f0f0"/>'
         )
 
     def points(self, series: Points) -> Iterator[str]:
-        """A small circle for each point."""
-        yield f'<g fill="{series.colour}" fill-opacity="0.6">'
-        for across, up in series.pairs:
-            x, y = MARGIN + self.at(across), MARGIN + SIDE - self.at(up)
-            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
-        yield "</g>"
+        """A small mark for each point."""
+        return _drawn(series, [(MARGIN + self.at(x), MARGIN + SIDE - self.at(y)) for x, y in series.pairs])
+
+
+def _drawn(series: Points, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+    """The marks of a series."""
+    yield f'<g fill="{series.shade}" stroke="{series.shade}" opacity="0.7">'
+    yield from (f'<use href="#{series.shape}" x="{x:.1f}" y="{y:.1f}"/>' for x, y in places)
+    yield "</g>"
 
 
 def seconds_text(power: int) -> str:

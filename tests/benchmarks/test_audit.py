@@ -61,20 +61,21 @@ def test_the_report_begins_with_the_worst() -> None:
 
 def test_points_lie_where_their_values_are() -> None:
     pairs = [(1e-6, 1e-6), (1e-4, 1e-5), (math.inf, 1.0), (1.0, 0.0)]
-    text = scatter("a < b", ("x", "y"), [Points("p", "#123456", pairs)], 1.5)
+    text = scatter("a < b", "where", ("x", "y"), [Points("p", "dot", "#444444", pairs)], 1.5)
     root = ET.fromstring(text)
     name = "{http://www.w3.org/2000/svg}"
-    (group,) = root.iter(f"{name}g")
-    found = [(float(each.attrib["cx"]), float(each.attrib["cy"])) for each in group]
+    group, key = root.iter(f"{name}g")
+    found = [(float(each.attrib["x"]), float(each.attrib["y"])) for each in group]
+    assert len(key) == 1
     unit = SIDE / 3  # from 1e-6 to 1e-3, one decade beyond the largest
     right = [(MARGIN, MARGIN + SIDE), (MARGIN + 2 * unit, MARGIN + SIDE - unit)]
     np.testing.assert_allclose(found, right, atol=0.06)
     texts = [each.text for each in root.iter(f"{name}text")]
-    assert {"a < b", "x", "y", "p", "1 µs", "100 µs", "1 ms"} <= {*texts}
+    assert {"a < b", "where", "x", "y", "p", "1 µs", "100 µs", "1 ms"} <= {*texts}
 
 
 def test_nothing_is_a_picture_too() -> None:
-    ET.fromstring(scatter("nothing", ("x", "y"), [], 1.5))
+    ET.fromstring(scatter("nothing", "", ("x", "y"), [], 1.5))
 
 
 def test_powers_of_ten_have_units() -> None:

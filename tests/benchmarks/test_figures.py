@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import readme
+from benchmarks.figures.__main__ import audit_picture
 from benchmarks.figures.glance import glance_lines, kept_in, library_of
 from benchmarks.figures.readme import GLANCE, README, RESULTS, TABLES, readme_with_figures
 from benchmarks.figures.site import NO_PICTURES, write_site
@@ -250,6 +251,19 @@ def test_rates_over_sizes(tmp_path: Path) -> None:
     assert "grey: sizes at which a library is quicker" in pictures["float64"]
     assert_without_colour(pictures["float64"])
     assert over_size(replace(record, entries=many[:3]), "s", 1) == {}
+
+
+@pytest.mark.parametrize(
+    "kept", sorted(RESULTS.glob("machines/*/audit.json")), ids=lambda kept: kept.parent.name
+)
+def test_pictures_of_audits_are_those_of_their_figures(kept: Path) -> None:
+    text = kept.with_suffix(".svg").read_text("utf-8")
+    assert text == audit_picture(kept)
+    assert_without_colour(text)
+    assert re.search(
+        r"cores, \d+-bit vectors; gcc .*; 1( thread| and 2 threads); \d{4}-\d\d-\d\d</text>", text
+    )
+    assert [text.count(f'"#{shape}"') > 2 for shape in ("dot", "cross")] == [True, True]
 
 
 def assert_without_colour(text: str) -> None:

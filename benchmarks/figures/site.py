@@ -13,7 +13,7 @@ from benchmarks.figures.readme import RESULTS
 from benchmarks.figures.tables import all_of, caption, left_out, table_lines, threads_of
 from benchmarks.records import PAPERS, Record, read_record
 
-PAGE, PAPERS_PAGE = "_results.md", "_papers.md"
+PAGE, PAPERS_PAGE, SEARCHES_PAGE = "_results.md", "_papers.md", "_searches.md"
 NO_PICTURES = "Pictures are left out: matplotlib is not installed.\n"
 
 
@@ -33,6 +33,16 @@ def write_site(directory: Path, results: Path = RESULTS) -> None:
     (directory / PAGE).write_text("\n".join(lines), encoding="utf-8")
     bars = "\n".join(_papers(directory, results)) if drawn else NO_PICTURES
     (directory / PAPERS_PAGE).write_text(bars, encoding="utf-8")
+    curves = "\n".join(_searches(directory, results)) if drawn else NO_PICTURES
+    (directory / SEARCHES_PAGE).write_text(curves, encoding="utf-8")
+
+
+def _searches(directory: Path, results: Path) -> Iterator[str]:
+    """How searches approach their best, and what trials come to, case by case."""
+    from benchmarks.figures.curves import searches_page
+
+    for name, title, picture in searches_page(results):
+        yield from _picture(directory, f"_{name}.svg", picture, title)
 
 
 def _papers(directory: Path, results: Path) -> Iterator[str]:

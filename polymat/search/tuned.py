@@ -90,7 +90,13 @@ def expect(known: Sequence[Trial], trials: int, confidence: float) -> float:
     Tollenaere's thesis, section 5.4.6): the best of n is above a speed that a part p of them reaches with
     probability 1 - (1 - p)^n.  An `ArgumentError` where none was timed, and for what is no confidence.
     """
-    ratios = [trial.ratio for trial in known if trial.rounds and trial.ratio > 0.0]
+    return expected(
+        [trial.ratio for trial in known if trial.rounds and trial.ratio > 0.0], trials, confidence
+    )
+
+
+def expected(ratios: Sequence[float], trials: int, confidence: float) -> float:
+    """The same of the ratios of trials to the default."""
     speeds = sorted((1.0 / ratio for ratio in ratios), reverse=True)
     if not speeds or trials < 1 or not 0.0 < confidence < 1.0:
         raise ArgumentError(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.convergence import Curve
 from benchmarks.figures import readme
 from benchmarks.figures.__main__ import audit_picture
 from benchmarks.figures.glance import glance_lines, kept_in, library_of
@@ -208,6 +210,24 @@ def test_the_papers_tables_are_bars(tmp_path: Path) -> None:
     assert re.findall(r"!\[.*?\]\((.*?)\)", text) == names
     for name in names:
         ET.parse(tmp_path / "site" / name)
+
+
+@drawing
+def test_searches_are_curves(tmp_path: Path) -> None:
+    case = Curve("a-b", [1.2, 0.0, 0.5], [2.0, 0.8], {"date": "2026-01-02"})
+    where = tmp_path / "records" / "searches"
+    where.mkdir(parents=True)
+    text = json.dumps({"conditions": {"threads": 1, "machine": "toy (m)"}, "cases": {"a-b": asdict(case)}})
+    (where / "convergence-m.json").write_text(text, "utf-8")
+    (where / "m-one-thread.json").write_text("{}", "utf-8")
+    write_site(tmp_path / "site", tmp_path / "records")
+    page = (tmp_path / "site" / "_searches.md").read_text("utf-8")
+    names = re.findall(r"!\[.*?\]\((.*?)\)", page)
+    assert names == ["_convergence-m-a-b.svg", "_convergence-m-a-b-expect.svg"]
+    for name in names:
+        picture = (tmp_path / "site" / name).read_text("utf-8")
+        assert "toy (m); 2026-01-02" in picture
+        assert_without_colour(picture)
 
 
 @drawing

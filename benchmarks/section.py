@@ -24,6 +24,7 @@ class Section:
     cases: given whether a quick orientation is enough.
     rivals: the peers, by the way of calling polymat they are compared with; see SUBJECTS.
     goals: what the section is to show, in words, for the reader of the table.
+    programs: the first words of the names of cases, where these take long to make.
     told: peers whose notes are a column of the table.
     patience: the seconds in which a peer, not polymat itself, has to prepare a case and to call it once.
     """
@@ -35,6 +36,7 @@ class Section:
     goals: tuple[str, ...] = ()
     threads: tuple[int, ...] = (1, 2)
     environment: Mapping[str, str] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     patience: float = ANSWER_SECONDS
 

@@ -15,7 +15,8 @@ from benchmarks.sections import SECTIONS
 
 SUITE = (
     *("blas2", "products", "sizes", "layer", "contractions", "networks", "convolutions", "transforms"),
-    *("fir", "dsp", "recursive", "stencils", "recurrences", "channels", "functions", "rows"),
+    *("fir", "dsp", "recursive", "stencils", "images", "recurrences", "channels", "functions", "rows"),
+    *("factorisations", "data", "npbench"),
 )
 """The sections that a user is shown: those that compare polymat with something else, smallest first."""
 QUICK_SUITE = ("blas2", "products", "convolutions", "fir", "dsp", "stencils", "rows")
@@ -104,8 +105,8 @@ def _having(programs: frozenset[str]) -> Iterator[Section]:
 
 @cache
 def _programs(section: str) -> tuple[str, ...]:
-    """The programs of a section at the sizes of an orientation: naming them makes all their arrays."""
-    return tuple(dict.fromkeys(map(program_of, SECTIONS[section].cases(True))))
+    """The programs of a section, at the sizes of an orientation where making arrays is what names them."""
+    return SECTIONS[section].programs or tuple(dict.fromkeys(map(program_of, SECTIONS[section].cases(True))))
 
 
 def _known_peers(sections: Sequence[Section], names: Sequence[str]) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ SECTIONS = (
         name="data",
         title="Counting, sparse products, looking up, and steps over time",
         cases=cases,
+        programs=tuple(program.name for program in PROGRAMS),
         rivals={"polymat": ("NumPy", "Numba, data", "OpenCV", "SciPy, sparse", "MKL, sparse")},
         goals=(
             "histograms three times NumPy, level with the best",

@@ -53,6 +53,7 @@ SECTIONS = (
         name="npbench",
         title="NPBench's programs that PolyBench has not",
         cases=cases,
+        programs=tuple(program.name for program in PROGRAMS),
         rivals={"polymat": ("NumPy", "Numba, NPBench", "C, NPBench")},
         goals=("none slower than the best",),
         patience=60.0,  # some loops in Python take minutes

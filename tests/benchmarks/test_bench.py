@@ -141,6 +141,20 @@ def test_without_names_there_is_a_suite() -> None:
     assert not {"torch", "JAX", "MKL"} & {*here}
 
 
+def test_the_suite_has_programs_of_all_kinds() -> None:
+    """Naming them makes no arrays of NPBench's, which are large."""
+    names = ["unsharp", "hdiff", "csr-banded", "lu"]
+    chosen = select(names, dataset="", peers=("all",), quick=True)
+    found = [section.name for section in chosen.sections]
+    assert found == ["images", "recurrences", "factorisations", "data", "npbench"]
+    assert not {"cubes", "crossover"} & {*SUITE}  # sizes of products, which `sizes` has fewer of
+
+
+def test_programs_are_those_of_the_cases() -> None:
+    (section,) = select(["data"], dataset="", peers=("all",), quick=True).sections
+    assert section.programs == tuple(dict.fromkeys(map(program_of, section.cases(True))))
+
+
 @pytest.mark.parametrize(
     ("names", "dataset", "peers", "said"),
     [

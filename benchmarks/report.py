@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.harness import ratio
 from benchmarks.measure import Row
+from benchmarks.peers.table import BOUNDS
 from polymat.machine.model import MEMORY, Machine
 
 Rivals = Mapping[str, tuple[str, ...]]
@@ -72,7 +73,7 @@ def table(rows: Sequence[Row], rivals: Rivals, *, told: Sequence[str] = ()) -> I
         if len(many) > 1:
             means = {p: geometric_mean(f[p] for f in many if p in f) for p in peers}
             cells = [_number(means[p]) for p in peers]
-            best = geometric_mean(min(f.values()) for f in many if f)
+            best = geometric_mean(value for value in map(_least, many) if not math.isnan(value))
             yield _line(
                 [f"**{group}**, geometric mean", *("" for _ in rivals), "", "", *cells, _number(best)]
                 + [""] * len(told)
@@ -111,7 +112,12 @@ def _rate(row: Row, rivals: Rivals) -> list[str]:
 
 def _ratios(found: Mapping[str, float], peers: Sequence[str]) -> list[str]:
     cells = [_number(found.get(peer, math.nan)) for peer in peers]
-    return [*cells, _number(min(found.values(), default=math.nan))]
+    return [*cells, _number(_least(found))]
+
+
+def _least(found: Mapping[str, float]) -> float:
+    """The ratio of the quickest rival; NaN without one."""
+    return min((value for peer, value in found.items() if peer not in BOUNDS), default=math.nan)
 
 
 def _number(value: float) -> str:

@@ -12,6 +12,7 @@ PROGRAMS: tuple[Program, ...] = (
     sparse_product.BANDED,
     sparse_product.RANDOM,
     sparse_product.UNEVEN,
+    sparse_product.COLUMNS,
     lookup.PROGRAM,
     recurrent_cell.PROGRAM,
     kalman.PROGRAM,

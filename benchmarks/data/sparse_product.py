@@ -1,4 +1,4 @@
-"""A sparse matrix in compressed rows times a vector: banded, random, and with most elements in few rows."""
+"""A sparse matrix in compressed rows times a vector, banded, random, with long rows; or times columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.npbench import spmv
-from benchmarks.polybench.kernel import Array, Arrays, Sizes, extents, size_table
+from benchmarks.npbench.stages import summed
+from benchmarks.polybench.kernel import (
+    Array,
+    Arrays,
+    Description,
+    Sizes,
+    extents,
+    parameters,
+    size_table,
+    variables,
+)
+from polymat import Double, Int, Interval, Matrix, Vector
 
 BAND = 5  # elements before the diagonal
 
@@ -69,3 +80,38 @@ RANDOM = replace(
     inputs=random,
 )
 UNEVEN = replace(RANDOM, name="csr-uneven", inputs=uneven)
+
+
+def build_columns() -> Description:
+    """Describe the product with several columns."""
+    M, N, NNZ, C = sizes = parameters("M N NNZ C")
+    i, j, k = variables("i j k")
+    row = Vector(Int, "row", [M + 1], values=(0, NNZ), sorted=True)
+    column = Vector(Int, "column", [NNZ], values=(0, N - 1))
+    value, x = Vector(Double, "value", [NNZ]), Matrix(Double, "x", [N, C])
+    elements = Interval(Int, row(i), row(i + 1) - 1)
+    y = summed("y", (i, j), (M, C), (k,), (elements,), value(k) * x(column(k), j))
+    return Description((y,), (row, column, value, x), sizes)
+
+
+def columns(sizes: Sizes, rng: np.random.Generator) -> Arrays:
+    """Return a matrix with elements anywhere, and several columns."""
+    return random(sizes, rng) | {"x": rng.random(extents(sizes, "N C"))}
+
+
+def reference_columns(row: Array, column: Array, value: Array, x: Array) -> Arrays:
+    """Multiply column by column."""
+    each = [reference(row, column, value, one)["y"] for one in x.T]
+    return {"y": np.stack(each, axis=1)}
+
+
+COLUMNS = replace(
+    RANDOM,
+    name="csr-columns",
+    sizes=size_table("M N NNZ C", S=(20_000, 20_000, 200_000, 8), M=(200_000, 200_000, 2_000_000, 8)),
+    build=build_columns,
+    inputs=columns,
+    reference=reference_columns,
+    operations=16,
+    traffic=24,
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures.tables import NOTHING, threads_of
-from benchmarks.peers.table import is_own
+from benchmarks.peers.table import BOUNDS, is_own
 from benchmarks.records import MACHINES, Record, read_record, rows_of
 from benchmarks.report import geometric_mean, ratios
 from benchmarks.run import PROGRAMS
@@ -45,7 +45,7 @@ class Kept:
         named = (peer for subject, peers in rivals if subject.startswith("polymat") for peer in peers)
         rows = [entry.row for entry in self.record.entries if entry.section == self.section]
         there = {peer for row in rows for peer in row.timings}
-        return tuple(dict.fromkeys(peer for peer in named if peer in there and not is_own(peer)))
+        return tuple(dict.fromkeys(peer for peer in named if peer in there - BOUNDS and not is_own(peer)))
 
     def best(self, threads: int) -> list[float]:
         """How many times as long the quickest of them takes, case by case."""

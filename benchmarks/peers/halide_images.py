@@ -1,7 +1,17 @@
 """The six image pipelines in Halide, scheduled by hand in the way of its published apps.
 
 Strips of rows go to threads; within a strip a stage is computed for the rows that its readers need next, or
-for all of its level where levels follow each other. Indices are column first, as Halide has them.
+for all of its level where levels follow each other. Indices are column first, as Halide has them.  Vectors
+are as long as the processor's, but where it is said.  What is not as in the apps (`apps/*/*_generator.cpp`):
+
+- unsharp: no grey picture and no quotient; rows blurred down are not kept, as no other row reads them.
+- harris: no grey picture.
+- bilateral grid: all three blurs of the whole grid, as the app had it before it computed two of them where
+  they are read: with the zeros around the grid that took twice as long.  Eight lanes are the app's.
+- interpolate: levels one after the other on the way up, too, where the app computes what a strip of the
+  result reads of them: no quicker here.  Eight lanes: sixteen took a tenth longer around zeros.
+- camera: nothing prefetched or folded, one row at a time, not two; planes and colours are stages.
+- blending: no app; level after level as in `local_laplacian`, in strips of eight rows.
 """
 
 from __future__ import annotations
@@ -17,7 +27,10 @@ from benchmarks.colours import HIGHEST, LOWEST, matrix_of
 from benchmarks.task import Array, MissingError, Prepared, Task
 
 STRIP = 32
-LANES = 8
+HOST = hl.get_host_target()
+LANES = int(HOST.natural_vector_size(hl.Float(32)))
+PAIR = 2 * int(HOST.natural_vector_size(hl.Int(16)))  # of vectors of pixels of a camera
+GRID_LANES, LEVEL_LANES = 8, min(LANES, 8)
 x, y, c, yo, yi, co = (hl.Var(name) for name in ("x", "y", "c", "yo", "yi", "co"))
 TAPS = (0.0625, 0.25, 0.375, 0.25, 0.0625)
 
@@ -68,6 +81,7 @@ def harris(image: Any, width: int, height: int) -> Any:
     strips(out)
     for slope in (dx, dy):
         slope.store_at(out, yo).compute_at(out, yi).vectorize(x, LANES)
+    dx.compute_with(dy, x)
     return out
 
 
@@ -102,13 +116,13 @@ def grid_filter(
     bx[x, y, z, c] = hl.select(inside, blur(lambda k: bz[x, y + k, z, c]), f32(0))
     by[x, y, z, c] = hl.select(inside, blur(lambda k: bx[x + k, y, z, c]), f32(0))
     out = _looked_up(image, by, offset, start)
-    bz.compute_root().reorder(c, z, x, y).parallel(y).vectorize(x, LANES).bound(c, 0, 2).unroll(c)
-    zeroed.compute_at(bz, y).reorder(c, z, x, y).vectorize(x, LANES)
+    bz.compute_root().reorder(c, z, x, y).parallel(y).vectorize(x, GRID_LANES).bound(c, 0, 2).unroll(c)
+    zeroed.compute_at(bz, y).reorder(c, z, x, y).vectorize(x, GRID_LANES)
     sums.compute_at(bz, y)
     sums.update().reorder(c, r.x, r.y, x, y).unroll(c)
     for stage in (bx, by):
-        stage.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, LANES).bound(c, 0, 2).unroll(c)
-    strips(out)
+        stage.compute_root().reorder(c, x, y, z).parallel(z).vectorize(x, GRID_LANES).bound(c, 0, 2).unroll(c)
+    strips(out, lanes=GRID_LANES)
     return out
 
 
@@ -156,8 +170,8 @@ def interpolate(image: Any, width: int, height: int) -> Any:
         e = framed(f"e{k}", (wide[k - 1], high[k]), rows)
         columns = (e[2 * x - 2, y, c] + f32(2) * e[2 * x - 1, y, c] + e[2 * x, y, c]) * f32(0.25)
         down.append(framed(f"d{k}", (wide[k], high[k]), columns))
-        down[-1].compute_root().parallel(y, 8).vectorize(x, LANES)
-        e.compute_at(down[-1], y).vectorize(x, LANES)
+        down[-1].compute_root().parallel(y, 8).vectorize(x, LEVEL_LANES)
+        e.compute_at(down[-1], y).vectorize(x, LEVEL_LANES)
     filled = down[-1]
     for k in range(levels - 2, -1, -1):
         d = down[k]
@@ -166,13 +180,13 @@ def interpolate(image: Any, width: int, height: int) -> Any:
         coarse = (u[(x + 1) // 2, y, c] + u[(x + 2) // 2, y, c]) * f32(0.5)
         filled = framed(f"i{k}", (wide[k], high[k]), d[x, y, c] + (f32(1) - d[x, y, 3]) * coarse)
         if k:
-            filled.compute_root().parallel(y, 8).vectorize(x, LANES)
-            u.compute_at(filled, y).vectorize(x, LANES)
+            filled.compute_root().parallel(y, 8).vectorize(x, LEVEL_LANES)
+            u.compute_at(filled, y).vectorize(x, LEVEL_LANES)
     out = hl.Func("out")
     out[x, y, c] = filled[x + 1, y + 1, c] / filled[x + 1, y + 1, 3]
-    out.reorder(c, x, y).bound(c, 0, 3).unroll(c).parallel(y, 8).vectorize(x, LANES)
-    filled.compute_at(out, y).vectorize(x, LANES)
-    u.compute_at(out, y).vectorize(x, LANES)
+    out.reorder(c, x, y).bound(c, 0, 3).unroll(c).parallel(y, 8).vectorize(x, LEVEL_LANES)
+    filled.compute_at(out, y).vectorize(x, LEVEL_LANES)
+    u.compute_at(out, y).vectorize(x, LEVEL_LANES)
     return out
 
 
@@ -260,18 +274,17 @@ def _demosaiced(planes: dict[str, Any], stage: Any, mean: Any, closer: Any) -> N
 
 def _in_strips(out: Any, corrected: Any, den: Any, planes: dict[str, Any]) -> None:
     """Rows that are read again are kept in a strip; the rest is computed for two rows at a time."""
-    lanes = 16
     out.reorder(c, x, y).split(y, yo, yi, STRIP).bound(c, 0, 3).parallel(yo)
     out.align_bounds(y, 2).align_bounds(x, 2)
-    out.vectorize(x, lanes).unroll(c)
+    out.vectorize(x, PAIR).unroll(c)
     corrected.compute_at(out, x).vectorize(x).unroll(c)
-    den.compute_at(out, yi).store_at(out, yo).vectorize(x, lanes)
+    den.compute_at(out, yi).store_at(out, yo).vectorize(x, PAIR)
     for name in ("gr", "rr", "bb", "gb", "g_r", "g_b"):
-        planes[name].compute_at(out, yi).store_at(out, yo).vectorize(x, lanes)
+        planes[name].compute_at(out, yi).store_at(out, yo).vectorize(x, PAIR)
     for name in ("red", "green", "blue"):
-        planes[name].compute_at(out, yi).vectorize(x, lanes)
+        planes[name].compute_at(out, yi).vectorize(x, PAIR)
     for name in ("r_gr", "b_gr", "r_gb", "b_gb", "r_b", "b_r"):
-        planes[name].compute_at(out, yi).vectorize(x, lanes)
+        planes[name].compute_at(out, yi).vectorize(x, PAIR)
 
 
 def pyramid_blend(first: Any, second: Any, mask: Any) -> Any:

@@ -40,6 +40,16 @@ def count_reals(x):
 
 
 @fast
+def csr_columns(row, column, value, x):
+    y = np.zeros((len(row) - 1, x.shape[1]))
+    for i in prange(len(y)):
+        for k in range(row[i], row[i + 1]):
+            for j in range(x.shape[1]):
+                y[i, j] += value[k] * x[column[k], j]
+    return y
+
+
+@fast
 def lookup(image, table):
     out = np.empty(image.shape, table.dtype)
     for y in prange(image.shape[0]):
@@ -115,6 +125,7 @@ KERNELS: Mapping[str, Callable[..., Any]] = {
     "histogram-bytes": count_bytes,
     "histogram-reals": count_reals,
     **dict.fromkeys(("csr-banded", "csr-random", "csr-uneven"), spmv),
+    "csr-columns": csr_columns,
     "lookup": lookup,
     "recurrent-cell": recurrent_cell,
     "kalman-filter": kalman_filter,

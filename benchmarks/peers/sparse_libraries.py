@@ -1,4 +1,4 @@
-"""Sparse matrices in compressed rows times a vector: SciPy's, always on one thread, and MKL's."""
+"""Sparse matrices in compressed rows times a vector or columns: SciPy's, always on one thread, and MKL's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import numpy as np
 from benchmarks.peers.blas import mkl_file
 from benchmarks.task import Array, MissingError, Prepared, Task
 
-NO_TRANSPOSE, GENERAL, FULL, NO_DIAGONAL, FROM_ZERO = 10, 20, 42, 50, 0  # the numbers of mkl_spblas.h
+NO_TRANSPOSE, GENERAL, FULL, NO_DIAGONAL, FROM_ZERO, BY_ROWS = (
+    10,
+    20,
+    42,
+    50,
+    0,
+    101,
+)  # the numbers of mkl_spblas.h
 CALLS = 1000  # that MKL is told to expect
 
 
@@ -34,7 +41,7 @@ def prepare_scipy(task: Task) -> Prepared:
 
 
 def prepare_mkl(task: Task) -> Prepared:
-    """`mkl_sparse_d_mv`, after `mkl_sparse_optimize`, which is not timed."""
+    """`mkl_sparse_d_mv` or `mkl_sparse_d_mm`, after `mkl_sparse_optimize`, which is not timed."""
     if not _is_product(task):
         raise MissingError(f"no sparse matrix in {task.problem}")
     library = ctypes.CDLL(str(mkl_file()))
@@ -44,16 +51,26 @@ def prepare_mkl(task: Task) -> Prepared:
     ends = (_pointer(row), ctypes.c_void_p(row.ctypes.data + row.itemsize))
     arguments = (ctypes.byref(handle), FROM_ZERO, *shape, *ends, _pointer(column), _pointer(value))
     _succeed(library.mkl_sparse_d_create_csr(*arguments))
-    _succeed(library.mkl_sparse_set_mv_hint(handle, NO_TRANSPOSE, described, CALLS))
+    count = ctypes.c_int(x.shape[-1])
+    if x.ndim == 2:
+        _succeed(library.mkl_sparse_set_mm_hint(handle, NO_TRANSPOSE, described, BY_ROWS, count, CALLS))
+    else:
+        _succeed(library.mkl_sparse_set_mv_hint(handle, NO_TRANSPOSE, described, CALLS))
     _succeed(library.mkl_sparse_optimize(handle))
+    one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
+
+    def columns() -> Array:
+        y = np.empty((len(row) - 1, x.shape[1]))
+        operands = (BY_ROWS, _pointer(x), count, count, zero, _pointer(y), count)
+        library.mkl_sparse_d_mm(NO_TRANSPOSE, one, handle, described, *operands)
+        return y
 
     def call() -> Array:
         y = np.empty(len(row) - 1)
-        one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
         library.mkl_sparse_d_mv(NO_TRANSPOSE, one, handle, described, _pointer(x), zero, _pointer(y))
         return y
 
-    return Prepared(call)
+    return Prepared(columns if x.ndim == 2 else call)
 
 
 def _pointer(array: Array) -> ctypes.c_void_p:

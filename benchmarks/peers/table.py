@@ -12,6 +12,9 @@ PEERS_HOME = ROOT / ".venv-peers"
 """What `make peers` makes: Numba, Halide, OpenCV, JAX, PyTorch, MKL; polymat itself needs none of them."""
 
 ONE_THREAD = ", one thread"
+BOUNDS = frozenset(("np.copyto",))
+"""What computes nothing, and is timed to show what could be quicker: no rival."""
+
 _HERE = "benchmarks.peers."
 # Name: where it is prepared, and whether it lives in the peers' environment.
 _PEERS = {
@@ -35,6 +38,7 @@ _PEERS = {
     "lfilter": ("scipy_signals:prepare_lfilter", False),
     "oaconvolve": ("scipy_signals:prepare_oaconvolve", False),
     "ndimage": ("scipy_images:prepare", False),
+    "SciPy, images": ("scipy_images:prepare_pipeline", False),
     "upfirdn": ("scipy_signals:prepare_upfirdn", False),
     "SciPy, recursive": ("scipy_signals:prepare_recursive", False),
     "Numba, recursive": ("numba_filters:prepare", True),
@@ -45,6 +49,7 @@ _PEERS = {
     "Numba, factors": ("numba_factors:prepare", True),
     "LAPACK of OpenBLAS": ("lapack:prepare_openblas", False),
     "LAPACK of MKL": ("lapack:prepare_mkl", True),
+    "np.copyto": ("copies:prepare", False),
     "SciPy, sparse": ("sparse_libraries:prepare_scipy", False),
     "MKL, sparse": ("sparse_libraries:prepare_mkl", True),
     "Halide": ("halide_images:prepare", True),

@@ -30,7 +30,10 @@ SECTIONS = (
         title="Counting, sparse products, looking up, and steps over time",
         cases=cases,
         programs=tuple(program.name for program in PROGRAMS),
-        rivals={"polymat": ("NumPy", "Numba, data", "OpenCV", "SciPy, sparse", "MKL, sparse")},
+        rivals={
+            "polymat": ("NumPy", "Numba, data", "OpenCV", "SciPy, sparse", "MKL, sparse"),
+            "polymat, out=": ("np.copyto",),
+        },
         goals=(
             "histograms three times NumPy, level with the best",
             "CSR times vector 1.3 times SciPy on one thread, level with MKL",

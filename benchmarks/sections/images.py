@@ -1,4 +1,4 @@
-"""PolyMage's six image pipelines, beside NumPy, Numba, Halide, OpenCV and other ways of compiling them."""
+"""PolyMage's six image pipelines, beside NumPy, SciPy, Numba, Halide, OpenCV and other ways of polymat."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ SECTIONS = (
         title="PolyMage's six image pipelines",
         cases=cases,
         rivals={
-            "polymat": ("NumPy", "Numba, images", "OpenCV"),
-            "polymat, out=": ("Halide", "unfused, out=", "naive, out=", "paper, out="),
+            "polymat": ("NumPy", "SciPy, images", "Numba, images", "OpenCV"),
+            "polymat, out=": ("Halide", "unfused, out=", "naive, out=", "polymage, out=", "paper, out="),
         },
         goals=(
             "each at least as fast as the best of all peers and of all ways of polymat",

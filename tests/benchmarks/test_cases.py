@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +58,13 @@ def test_table_has_ratios_and_a_mean() -> None:
     assert lines[0] == "| case | polymat | rate | of limit | x NumPy | x best |"
     assert lines[-1].split("|")[5:7] == [" 4.00 ", " 4.00 "]
     assert list(remarks(rows, RIVALS)) == ["- JAX, everywhere: no jax"]
+
+
+def test_a_bound_is_shown_and_is_no_rival() -> None:
+    shown = row(2e-6, 8e-6)
+    copy = replace(shown, timings={**shown.timings, "np.copyto": Timing("np.copyto", (1e-6,))})
+    lines = list(table([copy], {"polymat": ("NumPy", "np.copyto")}))
+    assert lines[-1].split("|")[5:8] == [" 4.00 ", " 0.50 ", " 4.00 "]
 
 
 def test_a_peer_is_not_compared_without_polymat() -> None:

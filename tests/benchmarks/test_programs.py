@@ -70,7 +70,7 @@ def test_compilations_are_kept_with_the_share_of_the_compiler() -> None:
         "gemm cold", [{"total": 2.0, "runtime": 1.0}, {"total": 4.0, "runtime": 3.0}], 0.02
     )
     assert row.timings["polymat"].rounds == (2.0, 4.0)
-    assert row.notes == {"polymat": "C compiler 62%, isl 20 ms"}
+    assert row.notes == {"polymat": "C compiler 62%, own part 1.00 s, isl 20 ms"}
 
 
 @pytest.mark.turns(2)

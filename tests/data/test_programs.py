@@ -21,6 +21,7 @@ SIZES: dict[str, tuple[Sizes, ...]] = {
     "histogram-bytes": ({"N": 1031}, {"N": 1}, {"N": 0}),
     "histogram-reals": ({"N": 1031}, {"N": 1}, {"N": 0}),
     **dict.fromkeys(("csr-banded", "csr-random", "csr-uneven"), ROWS),
+    "csr-columns": tuple({**each, "C": columns} for each, columns in zip(ROWS, (8, 3, 1), strict=True)),
     "lookup": ({"R": 5, "C": 71}, {"R": 1, "C": 1}, {"R": 0, "C": 3}),
     "recurrent-cell": ({"T": 5, "N": 7, "K": 3}, {"T": 1, "N": 1, "K": 1}, {"T": 0, "N": 2, "K": 1}),
     "kalman-filter": ({"T": 4, "B": 5}, {"T": 1, "B": 1}, {"T": 0, "B": 2}),

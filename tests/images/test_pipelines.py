@@ -15,6 +15,7 @@ from benchmarks.cases import Judge
 from benchmarks.colours import LOWEST, curve_of, matrix_of
 from benchmarks.images import PROGRAMS, find_program
 from benchmarks.peers.array_libraries import prepare_numpy
+from benchmarks.peers.scipy_images import prepare_pipeline
 from benchmarks.program import Program
 from benchmarks.sections.images import image_case
 from polymat import Options
@@ -96,6 +97,12 @@ def test_a_case_is_judged_by_its_own_bounds(program: Program) -> None:
     assert Judge(case).error(right) == 0
     right[..., -1, -1] += 1
     assert Judge(case).error(right) > 1
+
+
+@pytest.mark.parametrize("name", ["unsharp", "harris-corner"])
+def test_filters_of_scipy_solve_it(name: str) -> None:
+    case = image_case(find_program(name), "MINI")
+    assert Judge(case).error(prepare_pipeline(case.task).call()) <= 1
 
 
 def solved(name: str, *arrays: Array, **scalars: float) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.figures.glance import folders_of
+from benchmarks.figures.imagerates import image_rate_lines
 from benchmarks.figures.tables import all_of, caption, left_out, table_lines
 from benchmarks.harness import ROOT
 from benchmarks.records import PAPERS, read_record
@@ -46,6 +47,7 @@ def paper_lines(titles: dict[str, str], results: Path = RESULTS) -> Iterator[str
         for record in records:
             yield from (caption(record, name), "", *table_lines(record, all_of(record, name)), "")
             yield from (told, "") if (told := left_out(record, name)) else ()
+    yield from image_rate_lines(results)
     if missing:
         yield from ("## Not measured yet", "", *missing, "")
 

@@ -94,23 +94,23 @@ def threads_of(record: Record, section: str) -> list[int]:
 def table_lines(record: Record, table: Table) -> Iterator[str]:
     """A Markdown table; cells have a figure for each number of threads, as the caption has them."""
     threads = threads_of(record, table.section)
-    cases = _cases(record, table)
+    cases = named_rows(record, table)
     told = [peer for peer in record.headings[table.section].told if table.notes]
     heads = [_subject_title(table), *["GFLOP/s"] * table.rate, *(column.title for column in table.columns)]
-    yield _line(["case", *heads, *["besides"] * bool(told)])
-    yield _line(["---", *["---:"] * len(heads), *["---"] * bool(told)])
+    yield line(["case", *heads, *["besides"] * bool(told)])
+    yield line(["---", *["---:"] * len(heads), *["---"] * bool(told)])
     if not table.means:
         for name, rows in cases.items():
             cells = [_time(rows.get(count), table.subject) for count in threads]
             rates = [_rate(rows.get(count), table.subject) for count in threads]
-            times = [_joined(_times(record, table, rows, threads, column)) for column in table.columns]
+            times = ratio_cells(record, table, rows)
             said = [_said(rows, told)] if told else []
-            yield _line([name, _joined(cells), *[_joined(rates)] * table.rate, *times, *said])
+            yield line([name, joined(cells), *[joined(rates)] * table.rate, *times, *said])
     for group, many in _groups(cases).items():
         if len(many) > 1:
             means = [_means(record, table, many, threads, column) for column in table.columns]
             name = f"{group}, geometric mean of {len(many)}"
-            yield _line([name, "", *[""] * table.rate, *means, *[""] * bool(told)])
+            yield line([name, "", *[""] * table.rate, *means, *[""] * bool(told)])
 
 
 def _subject_title(table: Table) -> str:
@@ -124,7 +124,8 @@ def _said(rows: dict[int, Row], told: Sequence[str]) -> str:
     return " · ".join(dict.fromkeys(each for each in found if each))
 
 
-def _cases(record: Record, table: Table) -> dict[str, dict[int, Row]]:
+def named_rows(record: Record, table: Table) -> dict[str, dict[int, Row]]:
+    """The rows of a table by case and number of threads."""
     found: dict[str, dict[int, Row]] = {}
     for entry in record.entries:
         row = entry.row
@@ -140,10 +141,13 @@ def _groups(cases: dict[str, dict[int, Row]]) -> dict[str, list[dict[int, Row]]]
     return found
 
 
-def _times(
-    record: Record, table: Table, rows: dict[int, Row], threads: Sequence[int], column: Column
-) -> list[str]:
-    return [_number(_best(record, table, rows.get(count), column)) for count in threads]
+def ratio_cells(record: Record, table: Table, rows: dict[int, Row]) -> list[str]:
+    """How many times as long each column takes, for each number of threads of the section."""
+    threads = threads_of(record, table.section)
+    return [
+        joined([_number(_best(record, table, rows.get(count), column)) for count in threads])
+        for column in table.columns
+    ]
 
 
 def _means(
@@ -153,7 +157,7 @@ def _means(
     for count in threads:
         values = [_best(record, table, rows.get(count), column) for rows in many]
         found.append(_number(geometric_mean(value for value in values if not math.isnan(value))))
-    return _joined(found)
+    return joined(found)
 
 
 def _best(record: Record, table: Table, row: Row | None, column: Column) -> float:
@@ -180,7 +184,7 @@ def _number(value: float) -> str:
     return NOTHING if math.isnan(value) else f"{value:.3g}" if value >= 10 else f"{value:.2f}"
 
 
-def _joined(cells: Sequence[str]) -> str:
+def joined(cells: Sequence[str]) -> str:
     """One cell of several figures; the unit of times once, where it is the same."""
     units = {cell.partition(" ")[2] for cell in cells}
     if len(cells) > 1 and len(units) == 1 and "" not in units:
@@ -188,5 +192,6 @@ def _joined(cells: Sequence[str]) -> str:
     return " · ".join(cells)
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """A line of a Markdown table."""
     return f"| {' | '.join(cells)} |"

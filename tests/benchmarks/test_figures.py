@@ -15,6 +15,7 @@ from benchmarks.convergence import Curve
 from benchmarks.figures import readme
 from benchmarks.figures.__main__ import audit_picture
 from benchmarks.figures.glance import glance_lines, kept_in, library_of
+from benchmarks.figures.imagerates import image_rate_lines
 from benchmarks.figures.readme import GLANCE, README, RESULTS, TABLES, readme_with_figures
 from benchmarks.figures.site import NO_PICTURES, write_site
 from benchmarks.figures.tables import Column, Table, all_of, caption, table_lines
@@ -50,6 +51,21 @@ RECORD = Record(
     ),
     {"1": {"peak, 8 bytes": 50.0, "memory": 20.0}},
 )
+
+
+def test_rates_of_images_are_points_and_shares_of_bandwidth(tmp_path: Path) -> None:
+    timings = {
+        "polymat, out=": Timing("polymat, out=", (0.01,)),
+        "paper, out=": Timing("paper, out=", (0.02,)),
+    }
+    row = Row("camera PAPER", "PAPER", 1, 2000, 50_000_000, False, 2, timings)
+    heading = {"images": Heading("Images", {"polymat, out=": ("paper, out=", "polymage, out=")})}
+    roofs = {"1": {"memory": 20.0}}
+    assert [*image_rate_lines(tmp_path)] == []
+    write_record(tmp_path / "images.json", Record(ABOUT, heading, (Entry("images", row),), roofs))
+    _, *lines = image_rate_lines(tmp_path)
+    assert lines[2] == "| case | Mpixel/s | of bandwidth | paper, out= |"
+    assert lines[4] == "| camera PAPER | 485 | 0.25 | 2.00 |"
 
 
 def test_readme_is_what_the_command_writes() -> None:

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -42,25 +43,36 @@ def test_every_variable_is_described() -> None:
 
 
 def commands(document: Path) -> list[list[str]]:
-    """The words of every line of the `sh` blocks of a document."""
-    blocks = re.findall(r"^ *```sh\n(.*?)^ *```$", document.read_text("utf-8"), re.M | re.S)
+    """The words of every line of the `sh` and `bash` blocks of a document."""
+    blocks = re.findall(r"^ *```(?:sh|bash)\n(.*?)^ *```$", document.read_text("utf-8"), re.M | re.S)
     return [words for block in blocks for line in block.splitlines() if (words := shlex.split(line, True))]
 
 
 def test_commands_are_ones_that_there_are() -> None:
-    """A target of make, or what the command line takes; those of guides/shipping.md run in test_wheel.py."""
+    """A target of make, or what the command line takes; those of guides/shipping.md run in test_wheel.py.
+
+    Variables before a command are settings that there are.
+    """
+    known = {name for names, _, _ in VARIABLES for name in names}
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
     seen = []
     documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
     for document in sorted(documents):
-        for name, *words in commands(document) if document.name != "shipping.md" else ():
+        for line in commands(document) if document.name != "shipping.md" else ():
+            variables = [*takewhile(lambda word: re.match(r"[A-Z_]+=", word), line)]
+            assert {each.partition("=")[0] for each in variables} <= known, document
+            name, *words = line[len(variables) :]
+            if variables and name == "python":
+                assert words == ["program.py"], document
+                seen += [each.partition("=")[0] for each in variables]
+                continue
             assert name in ("make", "polymat"), document
             if name == "make":
                 assert words[0] in targets, document
             else:
                 _parser().parse_args(words)
             seen.append(words[0])
-    assert {"demo", "test", "golden", "bench"} <= set(seen)
+    assert {"demo", "test", "golden", "bench", "POLYMAT_BLAS"} <= set(seen)
 
 
 def spelled(text: str) -> str:

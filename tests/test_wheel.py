@@ -16,6 +16,7 @@ import pytest
 
 import polymat as pm
 from polymat.runtime.release import release
+from tests.compilers import clang
 from tests.elsewhere import COMPILER, INSTALLED
 from tests.test_cli import BLUR
 
@@ -70,9 +71,11 @@ def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where / "bin" / "python"
 
 
-def tried(python: Path, *arguments: str, path: str, where: Path) -> subprocess.CompletedProcess[str]:
+def tried(
+    python: Path, *arguments: str, path: str, where: Path, compiler: str = ""
+) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if key in ("HOME", "LANG", "POLYMAT_CACHE")}
-    environment = {**kept, "PATH": path, "POLYMAT_CALIBRATE": "off"}
+    environment = {**kept, "PATH": path, "POLYMAT_CALIBRATE": "off", "POLYMAT_CC": compiler}
     command = [str(python), str(TRIED), *arguments]
     return subprocess.run(
         command, cwd=where, env=environment, capture_output=True, text=True, timeout=300, check=False
@@ -110,8 +113,12 @@ def test_the_wheel_has_everything_that_runs(wheel: Path) -> None:
     assert sum(name.endswith(".so") for name in inside) == 2
 
 
-def test_a_saved_library_runs_without_a_compiler(empty: Path, tmp_path: Path) -> None:
-    made = tried(empty, "save", str(tmp_path), path=os.environ["PATH"], where=tmp_path)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_saved_library_runs_without_a_compiler(compiler: str, empty: Path, tmp_path: Path) -> None:
+    command = clang() if compiler == "clang" else shutil.which(compiler)
+    if command is None:
+        pytest.skip(f"{compiler} is not installed")
+    made = tried(empty, "save", str(tmp_path), path=os.environ["PATH"], where=tmp_path, compiler=command)
     assert made.returncode == 0, made.stderr
     assert str(empty.parent.parent) in made.stdout  # and not the sources
     there = tried(empty, "load", str(tmp_path), path="", where=tmp_path)

@@ -22,6 +22,11 @@ GLOSSARY = (
     ("group", "Stages that are computed together: in the same loops, or by one call of a library."),
     ("fused", "Computed in one loop, so that what one stage writes is still in the cache for the next."),
     ("tile", "The part of the arrays that a loop computes at a time, made to fit into a cache."),
+    (
+        "5120τ - 32768 = 0 for L2",
+        "What tile sizes solve, each τ times the reuse along its dimension: "
+        "a tile touches 5120τ elements, and its share of L2 holds 32768.",
+    ),
     ("scratchpad", "A small array of each thread in place of a whole intermediate array."),
     ("register block", "A few rows and columns of a product whose sums stay in registers."),
     ("footprint", "The bytes that a piece of work touches; beyond a cache, data are fetched again."),

@@ -17,10 +17,12 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.product.shares import Share
 from polymat.tilesize.balance import pieces, waiting
 from polymat.tilesize.entering import entering_seconds
+from polymat.tilesize.farresults import results_again
 from polymat.tilesize.farrows import rows_again
 from polymat.tilesize.home import Home
 from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
 from polymat.tilesize.loopprice import OVERLAP_LOSS, loop_operations
+from polymat.tilesize.rowends import has_ends
 from polymat.tilesize.shortloops import computed_bytes
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, stage_operations
 from polymat.tilesize.stateplanes import planes_apart, unchanged_parts
@@ -98,7 +100,8 @@ class _Demand:
     operations: of loops, whose speed the team does not change.  anew: those of each further thread besides,
     which begins in the middle.  others: the stages that are no loops, their plans, how often their points are
     computed, and what of them a tile has.  widest: bytes of the largest real number.  moved: bytes between
-    tiles and where arrays live.  again: bytes of rows that are read again, by the level that they come from.
+    tiles and where arrays live.  again: bytes of rows that are read again, by the level that they come from;
+    rewritten: those of results that sums read and write again.
     pieces: that threads may share, if anything says how many.  tiling: what its tiles add.
     copied: bytes of arrays that are copied while nothing is computed.
     """
@@ -109,6 +112,7 @@ class _Demand:
     widest: int
     moved: float
     again: Mapping[int, float]
+    rewritten: Mapping[int, float]
     pieces: float | None
     tiling: TileDemand
     copied: float
@@ -121,16 +125,21 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     operations, anew, widest = 0.0, 0.0, max(computed_bytes(stage) for stage in stages)
     others = []
     again: dict[int, float] = defaultdict(float)
+    rewritten: dict[int, float] = defaultdict(float)
     unchanged = unchanged_parts(pipeline, plan)
     for stage in stages:
         loops, often = plan.part(stage.name), tiling.often.get(stage.name, 1.0)
         if isinstance(loops, LoopPlan):
             parts = unchanged.get(stage.name, frozenset())
-            known = loop_operations(plan, stage, loops, machine, estimates, widest, parts)
+            ends = has_ends(pipeline, plan, stage, loops, estimates)
+            known = loop_operations(plan, stage, loops, machine, estimates, widest, parts, ends=ends)
             operations += known * often
             anew += known * often * tiling.anew.get(stage.name, 0.0)
             for level, size in _rows_again(plan, stage, loops, machine, estimates).items():
                 again[level] += size * often
+            member, sizes = plan.member(stage.name), [*plan.tile_sizes.values()]
+            for level, size in results_again(stage, loops, machine, estimates, member, sizes).items():
+                rewritten[level] += size * often
         else:
             others.append((stage, loops, often, _in_tile(plan, loops, estimates)))
     operations += tiling.ends + tiling.copies
@@ -142,6 +151,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         widest,
         moved,
         again,
+        rewritten,
         pieces(plan, by_name, tiling.repeats, estimates),
         tiling,
         sum(sizes_of(pipeline, estimates)[name] for name in sorted(plan.copied_first)),
@@ -206,7 +216,8 @@ def _cost_on(
         * (1.0 + _split_loss(tiling, machine, home) + tiling.starts)
         + tiling.padded / machine.bandwidth(tiling.level, threads)
         + tiling.passed / machine.bandwidth(tiling.passed_level, threads)
-        + sum(size / machine.bandwidth(far, threads) for far, size in demand.again.items()),
+        + sum(size / machine.bandwidth(far, threads) for far, size in demand.again.items())
+        + sum(size / machine.bandwidth(far, threads, "copy") for far, size in demand.rewritten.items()),
         entering=entering,
         bytes=moved,
         level=home.level,

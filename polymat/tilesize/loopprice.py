@@ -16,7 +16,9 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan
 from polymat.plan.tileloops import RowLoop
 from polymat.poly.staggered import ROWS
+from polymat.tilesize.farresults import passes
 from polymat.tilesize.pointdemand import PointDemand, point_demands
+from polymat.tilesize.rowends import Rows, rows_of
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,
@@ -57,6 +59,7 @@ class Rates:
     byte: float
     latency: float
     lanes: int
+    vector_bytes: int
 
     @staticmethod
     @remembered
@@ -74,15 +77,35 @@ class Rates:
         across = machine.across_lines() or machine.bandwidth(1) / (1.0 + vector / machine.line_bytes)
         latency = machine.fma_latency / machine.hertz
         unsigned = 0.0 if machine.vector_bits >= 512 else (TO_UNSIGNED - 1.0) * instruction
-        return Rates(instruction, unsigned, *beside, load, 1.0 / across, latency, lanes)
+        return Rates(instruction, unsigned, *beside, load, 1.0 / across, latency, lanes, vector)
 
     def by_vectors(self, point: PointDemand) -> float:
         """Of a point that is independent of others."""
+        if point.turned:
+            return self.by_itself(point)
         computing = (self._arithmetic(point) + point.shuffles * self.shuffle) / self.lanes
         computing += point.picked * self.picked + point.gathered * self.gathered
         computing = max(computing, point.divisions * self.division / self.lanes)
         moving = point.bytes * self.byte + (point.picked + point.gathered) * self.load
         return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
+
+    def by_itself(self, point: PointDemand) -> float:
+        """Of a point that is independent of others, by single numbers."""
+        computing, moving = self._arithmetic(point), point.accesses * self.load
+        computing = max(computing, point.divisions * DIVISION * self.instruction)
+        return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
+
+    def of_rows(self, point: PointDemand, count: float, rows: Rows | None) -> float:
+        """Of so many points in such rows, whose ends are half vectors and points by themselves.
+
+        None: of rows without such ends.
+        """
+        if rows is None or point.turned:
+            return count * self.by_vectors(point)
+        lanes = max(1, self.vector_bytes // point.smallest)
+        vectors, points = rows.turns(lanes)
+        row = vectors * lanes * self.by_vectors(point) + points * self.by_itself(point)
+        return count / rows.length * row
 
     def _arithmetic(self, point: PointDemand) -> float:
         return point.instructions * self.instruction + point.unsigned * self.unsigned
@@ -102,10 +125,12 @@ def loop_operations(
     estimates: Mapping[str, int],
     widest: int,
     unchanged: Collection[int] = (),
+    *,
+    ends: bool = False,
 ) -> float:
     """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
 
-    unchanged: the parts, by number, that nobody computes.  Stages in one loop over rows have what they load
+    unchanged: the parts, by number, that nobody computes.  ends: whether loops end with each row.  Stages in one loop over rows have what they load
     in registers.  Rows of sums of a few terms, which are written out, count by what they load; other sums by
     their operations, each in the innermost loop that changes it: which of their loops is best is what
     register blocks and libraries are compared with, and nothing measured says how near to the peak they come.
@@ -116,7 +141,9 @@ def loop_operations(
     if terms is not None:
         seconds = _rows_seconds(stage, estimates, loops, along, terms, rates)
         return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
-    if loops.adds_up or loops.kind == "scatter":
+    demands = point_demands(stage, loops, along, loops.unroll)
+    turned = loops.adds_up and any(each.turned for each in demands)
+    if (loops.adds_up and not turned) or loops.kind == "scatter":
         waiting = rates.latency * machine.peak_flops(widest) * VECTOR_SHARE / max(loops.unroll, 1)
         return sum_operations(stage, estimates, loops.order, loops.slowdown(1), waiting) + starting
     rows, registers, beside = loops.unroll, None, 1.0
@@ -125,7 +152,7 @@ def loop_operations(
         *_, last = plan.tile_sizes.values()
         width = min(last, loop_lengths(stage, estimates)[stage.dims[-1]])
         starting, beside = 0.0, computed_columns(plan.row_loop, width) / max(1.0, width)
-    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers) * beside
+    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers, ends) * beside
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
 
 
@@ -161,8 +188,7 @@ def _rows_seconds(
         for part, each in zip(stage.parts, demands[:first], strict=True)
     )
     for item, each, count in zip(stage.accumulations, demands[first:], terms, strict=True):
-        passes = count // loops.addends + count % loops.addends
-        moved = each.bytes + 2.0 * stage.dtype.size * passes / count
+        moved = each.bytes + 2.0 * stage.dtype.size * passes(count, loops.addends) / count
         seconds += points(item.box, estimates) * rates.by_vectors(replace(each, bytes=moved))
     return seconds
 
@@ -177,6 +203,7 @@ def _seconds(
     rates: Rates,
     unchanged: frozenset[int],
     registers: frozenset[str] | None,
+    ends: bool,
 ) -> float:
     """Of a stage's loops, found once for all groups in which it has these."""
     counts = [
@@ -190,4 +217,8 @@ def _seconds(
         taking_turns = 1 if order.turns is None else ROWS
         return sum(count * rates.in_order(each, taking_turns) for count, each in pairs)
     slow = short_rows_slowdown(stage, loops, rates.lanes, VECTOR_SHARE)
-    return slow * sum(count * rates.by_vectors(each) for count, each in pairs)
+    rows_apart = [rows_of(stage, estimates, number) if ends else None for number in range(len(stage.parts))]
+    rows_apart += [None] * len(stage.accumulations)
+    return slow * sum(
+        rates.of_rows(each, count, found) for (count, each), found in zip(pairs, rows_apart, strict=True)
+    )

@@ -19,8 +19,8 @@ from polymat.graph.planesbeside import Planes
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
 from polymat.lang.expr import Binary, CastExpr, Expr, Load, Variable
-from polymat.lang.traverse import children, postorder
-from polymat.lang.types import UInt
+from polymat.lang.traverse import children, postorder, walk
+from polymat.lang.types import UInt, real_part
 from polymat.memo import remembered
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.plan.loops import LoopPlan
@@ -42,7 +42,9 @@ class PointDemand:
     own computes.  picked, gathered: elements that are loaded one by one, from every few-th place or
     from one that another element says, the first of each such place.  bytes: of neighbours, loaded and
     stored.  accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds
-    that wait for each other, from what the point before has to what the next one needs.
+    that wait for each other, from what the point before has to what the next one needs.  smallest: bytes of
+    the smallest numbers, of which a vector is computed in one turn.  turned: whether wider ones are read
+    backwards, which gcc makes no vectors of: a turn would put several of them together, the last one first.
     """
 
     instructions: float
@@ -54,6 +56,8 @@ class PointDemand:
     bytes: float
     accesses: float
     chain: float
+    smallest: int
+    turned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,19 @@ def _demand(
         moved,
         len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
         max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
+        smallest := _smallest(stage, item, loads),
+        any(each.dtype.size > smallest and _is_backwards(each, inner) for each in loads),
     )
+
+
+def _smallest(stage: Stage, item: Part | Accumulation, loads: Sequence[Load]) -> int:
+    """Bytes of the smallest numbers that are loaded, computed or stored."""
+    nodes = (node for node in walk(item.expr) if children(node) and not node.dtype.weak)
+    return min(real_part(each.dtype).size for each in (stage, *loads, *nodes))
+
+
+def _is_backwards(load: Load, inner: str) -> bool:
+    return bool(load.indices) and load.indices[-1].coefficient(inner) < 0
 
 
 def _shares(expr: Expr, moving: Sequence[Expr], planes: Planes | None) -> list[float]:

@@ -18,7 +18,7 @@ from polymat.plan.tileloops import RowLoop
 from polymat.poly.staggered import ROWS
 from polymat.tilesize.farresults import passes
 from polymat.tilesize.pointdemand import PointDemand, point_demands
-from polymat.tilesize.rowends import Rows, rows_of
+from polymat.tilesize.rowends import RowEnds, rows_of
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,
@@ -95,7 +95,7 @@ class Rates:
         computing = max(computing, point.divisions * DIVISION * self.instruction)
         return max(computing, moving) + OVERLAP_LOSS * min(computing, moving)
 
-    def of_rows(self, point: PointDemand, count: float, rows: Rows | None) -> float:
+    def of_rows(self, point: PointDemand, count: float, rows: RowEnds | None) -> float:
         """Of so many points in such rows, whose ends are half vectors and points by themselves.
 
         None: of rows without such ends.
@@ -130,10 +130,11 @@ def loop_operations(
 ) -> float:
     """Operations, at the rate of loops on elements of `widest` bytes, that a stage's loops are worth.
 
-    unchanged: the parts, by number, that nobody computes.  ends: whether loops end with each row.  Stages in one loop over rows have what they load
-    in registers.  Rows of sums of a few terms, which are written out, count by what they load; other sums by
-    their operations, each in the innermost loop that changes it: which of their loops is best is what
-    register blocks and libraries are compared with, and nothing measured says how near to the peak they come.
+    unchanged: the parts, by number, that nobody computes.  ends: whether loops end with each row.  Stages in
+    one loop over rows have what they load in registers.  Rows of sums of a few terms, which are written out,
+    count by what they load, and sums of what gcc makes no vectors of by points; other sums by their
+    operations, each in the innermost loop that changes it: which of their loops is best is what register
+    blocks and libraries are compared with, and nothing measured says how near to the peak they come.
     """
     starting = starting_operations(stage, estimates, loops, machine.lanes(stage.dtype.size))
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
@@ -152,7 +153,9 @@ def loop_operations(
         *_, last = plan.tile_sizes.values()
         width = min(last, loop_lengths(stage, estimates)[stage.dims[-1]])
         starting, beside = 0.0, computed_columns(plan.row_loop, width) / max(1.0, width)
-    seconds = _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers, ends) * beside
+    seconds = (
+        _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers, ends) * beside
+    )
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
 
 

@@ -8,7 +8,7 @@ All are counted in the code and priced by what the machine's description, or `ca
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TypeGuard
@@ -94,11 +94,8 @@ def _demand(
     rows: int,
     registers: frozenset[str] | None,
 ) -> PointDemand:
-    own = _own_names(stage, item)
-    inner = own.get(loops.vector or (loops.order[-1] if loops.order else ""), "")
-    dims = item.dims if isinstance(item, Accumulation) else stage.dims
-    if inner not in dims:
-        inner = dims[-1] if dims else ""
+    own, dims = _own_names(stage, item), item.dims if isinstance(item, Accumulation) else stage.dims
+    inner = _inner(loops, own, dims)
     moving = _moving(item.expr, dims)
     shares = _shares(item.expr, moving, loops.planes)
     instructions = sum(
@@ -126,14 +123,14 @@ def _demand(
         len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
         max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
         smallest := _smallest(stage, item, loads),
-        any(each.dtype.size > smallest and _is_backwards(each, inner) for each in loads),
+        any(load.dtype.size > smallest and _is_backwards(load, inner) for load in loads),
     )
 
 
 def _smallest(stage: Stage, item: Part | Accumulation, loads: Sequence[Load]) -> int:
     """Bytes of the smallest numbers that are loaded, computed or stored."""
-    nodes = (node for node in walk(item.expr) if children(node) and not node.dtype.weak)
-    return min(real_part(each.dtype).size for each in (stage, *loads, *nodes))
+    types = [node.dtype for node in walk(item.expr) if children(node) and not node.dtype.weak]
+    return min(real_part(each).size for each in (stage.dtype, *(load.dtype for load in loads), *types))
 
 
 def _is_backwards(load: Load, inner: str) -> bool:
@@ -154,6 +151,12 @@ def _own_names(stage: Stage, item: Part | Accumulation) -> dict[str, str]:
         return {dim: dim for dim in stage.dims}
     pairs = zip(stage.dims, item.target, strict=True)
     return {dim: dim for dim in item.dims} | {dim: next(form.names(), "") for dim, form in pairs}
+
+
+def _inner(loops: LoopPlan, own: Mapping[str, str], dims: Sequence[str]) -> str:
+    """The dimension of a definition that its innermost loop runs along."""
+    found = own.get(loops.vector or (loops.order[-1] if loops.order else ""), "")
+    return found if found in dims else dims[-1] if dims else ""
 
 
 def _arithmetic(node: Expr) -> float:

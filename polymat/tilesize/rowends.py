@@ -24,8 +24,11 @@ from polymat.tilesize.shortloops import WRITTEN_OUT, loop_lengths
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of a part, of so many points; alike: each of so many, else in the mean, as those of a triangle."""
+class RowEnds:
+    """The rows of a part: how many points they have, each of them where they are alike.
+
+    Of others, those of a triangle say, the most, and what is left of their vectors is the mean.
+    """
 
     length: float
     alike: bool
@@ -39,7 +42,9 @@ class Rows:
         return whole + half, left
 
 
-def has_ends(pipeline: Pipeline, plan: Plan, stage: Stage, loops: LoopPlan, estimates: Mapping[str, int]) -> bool:
+def has_ends(
+    pipeline: Pipeline, plan: Plan, stage: Stage, loops: LoopPlan, estimates: Mapping[str, int]
+) -> bool:
     """Whether the loops of a map end with each of its rows.
 
     Not where one loop runs over all rows, where the last vector has a mask, since neighbours are shifted in
@@ -49,9 +54,9 @@ def has_ends(pipeline: Pipeline, plan: Plan, stage: Stage, loops: LoopPlan, esti
         return False
     if loops.lanes > 1 and _shifts(stage):
         return False
-    member = plan.member(stage.name)
+    member, sizes = plan.member(stage.name), [*plan.tile_sizes.values()]
     if member is not None and loops.vector in member.dims:
-        size = plan.tile_sizes[plan.dims[member.dims.index(loops.vector)]]
+        size = sizes[member.dims.index(loops.vector)]
         return size >= loop_lengths(stage, estimates)[loops.vector]
     return not _follow_each_other(pipeline, stage)
 
@@ -60,7 +65,9 @@ def has_ends(pipeline: Pipeline, plan: Plan, stage: Stage, loops: LoopPlan, esti
 def _shifts(stage: Stage) -> bool:
     """Whether a stage reads neighbours of a row, and no numbers but of its own type."""
     loads = [load for load in stage.loads() if load.indices]
-    rows = {(load.source.name, *load.indices[:-1], load.indices[-1] - load.indices[-1].const) for load in loads}
+    rows = {
+        (load.source.name, *load.indices[:-1], load.indices[-1] - load.indices[-1].const) for load in loads
+    }
     places = {(load.source.name, load.indices) for load in loads}
     return len(rows) < len(places) and all(load.dtype == stage.dtype for load in loads)
 
@@ -81,7 +88,7 @@ def _follow_each_other(pipeline: Pipeline, stage: Stage) -> bool:
 
 
 @once_a_stage
-def rows_of(stage: Stage, estimates: Mapping[str, int], number: int) -> Rows | None:
+def rows_of(stage: Stage, estimates: Mapping[str, int], number: int) -> RowEnds | None:
     """The rows of a part; None of few points, which are written out."""
     part, alike = stage.parts[number], True
     limits = None if len(stage.parts) == 1 else part.domain.limits(stage.dims[-1])
@@ -89,4 +96,4 @@ def rows_of(stage: Stage, estimates: Mapping[str, int], number: int) -> Rows | N
         alike = part.domain.is_box() and limits is not None
     low, high = stage.box[-1] if limits is None else limits
     length = extent(high - low + 1, estimates)
-    return Rows(length, alike) if length > WRITTEN_OUT else None
+    return RowEnds(length, alike) if length > WRITTEN_OUT else None

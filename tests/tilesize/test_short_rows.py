@@ -44,7 +44,7 @@ def test_a_stencil_over_short_rows_is_predicted_without_vectors() -> None:
 
 def test_what_reads_nothing_beside_is_predicted_alike() -> None:
     long, short = (seconds(image_of(lambda image: image(I, J, C) * 2.0), join=join) for join in (True, False))
-    assert short == pytest.approx(long)
+    assert short == pytest.approx(long, rel=1e-3)  # but for the ends of rows
 
 
 def test_vectors_count_by_what_is_computed_with() -> None:

@@ -7,6 +7,8 @@ from math import inf, prod
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Stage, loads_of
+from polymat.lang.table import Lookup, Table
+from polymat.lang.traverse import walk
 from polymat.machine.model import MEMORY, Machine
 from polymat.memo import remembered
 from polymat.model.estimates import Estimates, once_a_stage
@@ -32,7 +34,8 @@ def traffic(
 
     line_bytes: of the lines that caches fetch.  near: arrays that are read where they do not leave the cache,
     or are counted elsewhere.  again: nothing stays there between two stages, so each of them reads its arrays
-    anew.  whole: sums count for all of what they read, since other steps read the rest.
+    anew.  whole: sums count for all of what they read, since other steps read the rest.  Tables of constants
+    are such arrays as well.
     """
     inputs, sizes = {array.name for array in pipeline.inputs}, sizes_of(pipeline, estimates)
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
@@ -45,7 +48,17 @@ def traffic(
             all_of_it = sizes[name]
             before = read.get(name, 0.0)
             read[name] = before + min(most, all_of_it) if again else min(before + most, all_of_it)
-    return total + sum(read.values())
+    tables = dict(found for stage in stages for found in _tables(stage, estimates))
+    return total + sum(read.values()) + sum(tables.values())
+
+
+@once_a_stage
+def _tables(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[Table, float], ...]:
+    """The tables that a stage looks into, with the bytes of each at most."""
+    count = prod(stage_extents(stage, estimates))
+    nodes = (node for _, expr in stage.expressions() for node in walk(expr))
+    tables = [node.table for node in nodes if isinstance(node, Lookup)]
+    return tuple((each, min(float(len(each.values)), count * each.dtype.size)) for each in tables)
 
 
 @once_a_stage

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polymat as pm
 from polymat.graph.pipeline import Pipeline
+from polymat.lang.table import Lookup, Table
 from polymat.tilesize.traffic import traffic
 from tests.fixed import compiled_levels
 
@@ -55,3 +57,14 @@ def test_a_sum_reads_what_its_loops_reach() -> None:
         asked = {"N": 1000, "k": 5}
         assert traffic(pipeline, pipeline.stages, set(), asked, line_bytes=LINE) == 8 + touched
         assert traffic(pipeline, pipeline.stages, set(), asked, line_bytes=LINE, whole=True) == 8 + 8e6
+
+
+@pytest.mark.parametrize(("values", "read"), [(50, 50), (1000, 320)])
+def test_a_table_of_constants_is_read_where_arrays_are(values: int, read: int) -> None:
+    """Once, whoever looks into it, and no more of it than there are points."""
+    table = Table.of(np.arange(values, dtype=np.float64))
+    some = pm.Function(([i, j], [pm.Interval(pm.Int, 0, 9), pm.Interval(pm.Int, 0, 31)]), pm.Double, "some")
+    some.defn = [Lookup(table, i, pm.Double) + Lookup(table, j, pm.Double)]
+    pipeline = compiled_levels(some, inputs=[])["built"]
+    assert isinstance(pipeline, Pipeline)
+    assert traffic(pipeline, pipeline.stages, set(), {}, line_bytes=LINE) == 8 * (320 + read)

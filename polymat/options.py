@@ -42,7 +42,7 @@ class Options:
     `Options.naive()`, `polymage()`, `paper()` and `default()` are whole sets of them; each takes changes by
     name, `Options.paper(threads=2)`.
 
-    Three say what this program shall be, `tile_sizes`, `scheme` and `blocks="model"` or "learned": an
+    Four say what this program shall be, `tile_sizes`, `scheme`, `bands` and `blocks` but "shares": an
     `OptionError` says why where nothing in it can be so.  All others say what may be done (`skip`, `math`,
     `blas="never"`), or how it is done where there is such a thing (`blas="always"`, `fir="blocks"`), and suit
     any program, but beside others that leave them nothing; `explain()` says why a sum is no call.
@@ -84,6 +84,7 @@ class Options:
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
     blocks: for the caches: "shares" by measured parts; "working-sets" by PolyDL's ranking (section 4) at the
     estimates; "model" by Li's model of data movement; "learned" by PolyDL's learned ranker of its variants.
+    bands: how many steps of recurrences whose last states alone are read share tiles; 0: as many as pay.
     math: whose exp, log, sin, atan, erf, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
@@ -93,11 +94,9 @@ class Options:
     scheme: the loops of sums of products of two arrays, by the names of their stages, in the atoms that
     Tollenaere and others have, {"C": "[R(j), T(k, 256), pack(B), R(i), R(k), U(i, 6), V(j, 4)]"}: written as
     it says, whatever they cost, and fused with nothing; of other stages, loops and tiles, and the stages that
-    share these, {"blurred": "[fuse(along), T(x, 32), T(y, 256)]"}.  The guide to schemes has the language,
-    `explain().schemes` what runs.
+    share these, {"blurred": "[fuse(along), T(x, 32), T(y, 256)]"}; the guide to schemes has the language.
     microkernels: blocks of products in C of your own, `Microkernel`, each called by a scheme.
-    skip: passes that are left out, by name; `python -m polymat dump --list` says what each does.  A pass
-    without which wrong numbers are right is at fault.
+    skip: passes that are left out, by name; `python -m polymat dump --list` says what each of them does.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -126,6 +125,7 @@ class Options:
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
     steps: bool = True
+    bands: int = 0
     math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets", "model", "learned"] = "shares"
     target: str = "native"

@@ -33,6 +33,7 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
         times.one_by_one,
         _looped(job),
         None if "points" in skipped else times.by_points,
+        job.request.options.bands,
     )
     return ways.decided(pipeline)
 

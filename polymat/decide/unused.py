@@ -45,13 +45,14 @@ def check_effects(
     machine: Machine,
     name: str,
 ) -> None:
-    """Refuse `Options.tile_sizes`, `blocks` and `scheme` where no group of a program does what they say.
+    """Refuse `Options.tile_sizes`, `bands`, `blocks` and `scheme` where no group does what they say.
 
     schedules: of all sections of the program, in all orders of its products.  name: of the program.
     """
     every = [each for schedule in schedules for each in (schedule, *(other for _, other in schedule.others))]
     planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
     _check_tile_sizes(planned, options)
+    _check_bands(planned, options)
     _check_microkernels(planned, options, name)
     _check_blocks(planned, options)
     _check_schemes(planned, options, estimates, machine)
@@ -97,6 +98,14 @@ def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
         given = f"Options.tile_sizes={sizes} has {counted(len(sizes), 'size')}"
         text = f"{given}, of which tiles take {len(most.dims)} at most"
         raise OptionError(text, at=most.at, hint=f"outermost first they run along {', '.join(most.dims)}")
+
+
+def _check_bands(planned: Sequence[Planned], options: Options) -> None:
+    """Say where bands are no bands, or are left out; where no recurrence has any, their pass has said it."""
+    if options.bands == 1 or (options.bands and "bands" in options.skip):
+        why = "skip leaves them out" if options.bands > 1 else "a band of one step is that step"
+        text = f"Options.bands={options.bands} has no effect: {why}"
+        raise OptionError(text, at=planned[0].at, hint="0, the default, is as many as pay")
 
 
 def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from math import inf
 
 from polymat.dataclass import dataclass
-from polymat.graph.banded import bandable
+from polymat.errors import OptionError
+from polymat.graph.banded import bandable, banded
 from polymat.graph.circlesteps import CircleSteps, circle_steps, recurrences
 from polymat.graph.elimination import find_elimination
 from polymat.graph.followers import with_followers
@@ -53,6 +54,7 @@ class StepWays:
     recurrence stays as it is, and without it runs step by step, but in no bands.  points: with it,
     where no point needs another one, steps are left to the pass `points`, in no bands; those of a function
     that reads itself alone where that is predicted to be quicker than its nest of loops.
+    bands: of so many steps, whatever these are predicted to take, all recurrences that may; 0: of none.
     """
 
     predict: Predict
@@ -60,6 +62,7 @@ class StepWays:
     whole: Whole | None = None
     looped: Mapping[str, Collection[str]] = field(default_factory=dict)
     points: ByPoints | None = None
+    bands: int = 0
 
     def decided(self, pipeline: Pipeline) -> Pipeline:
         """Each recurrence in the way whose steps are predicted to take least.
@@ -70,16 +73,33 @@ class StepWays:
         after:   eight stages at a time, the first of which reads what the last of the band before came to; or
                  the same, whose steps are to follow each other
         """
-        changed, joined = pipeline, _followers(pipeline)
+        changed, joined, banded_any = pipeline, _followers(pipeline), False
         for names in _recurrences(pipeline):
             steps = None if joined & {*names} else circle_steps(pipeline, names)
             if steps is None or _has_loops_of_steps(steps, self.looped):
                 continue
-            if self._goes_by_points(changed, steps, names):
+            made = self._in_bands(changed, steps) if self.bands else None
+            if made is not None:
+                changed, banded_any = made, True
+            elif self._goes_by_points(changed, steps, names):
                 changed = circled(changed, steps)
             else:
                 changed = self._quickened(changed, steps)
+        if self.bands and not banded_any:
+            at = pipeline.stage(pipeline.outputs[0]).at
+            why = "no recurrence steps along its first dimension to last states that alone are read"
+            hint = f"a band has as many steps as one reads back, and a call as many as a band: {self.bands}"
+            raise OptionError(f"Options.bands={self.bands} has no effect: {why}", at=at, hint=hint)
         return changed
+
+    def _in_bands(self, pipeline: Pipeline, steps: CircleSteps) -> Pipeline | None:
+        """The pipeline with a recurrence in bands as long as it is told; None where it cannot have these."""
+        names = [member.name for member in steps.members]
+        chosen = bandable(pipeline, steps) if {*self.looped}.isdisjoint(names) else None
+        if chosen is None or not chosen.has(self.bands):
+            return None
+        note = f"{', '.join(names)} in bands of {self.bands} steps, as Options.bands says"
+        return replace(banded(pipeline, chosen, self.bands), notes=(*pipeline.notes, note))
 
     def _goes_by_points(self, pipeline: Pipeline, steps: CircleSteps, names: tuple[str, ...]) -> bool:
         """Whether the points of a recurrence are to take its steps by themselves."""

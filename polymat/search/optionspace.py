@@ -118,10 +118,15 @@ def decided(job: Job) -> tuple[tuple[str, ...], Schedule | Stepwise[Schedule]]:
     return tuple(acting), plans
 
 
+BANDS: Changes = tuple(("bands", steps) for steps in (4, 8, 16))
+"""What is tried of programs that take steps."""
+
+
 def methods_of(acting: Collection[str], level: Schedule | Stepwise[Schedule]) -> Changes:
-    """Other ways of filters, for a program that has any: in its plans, or as transforms of blocks."""
-    plans = level.plans if isinstance(level, Schedule) else ()
-    filters = "blocks" in acting or any(isinstance(plan, FilterPlan) for plan in plans)
+    """Bands of steps, or other ways of filters, for a program that has any: in plans, or as transforms."""
+    if isinstance(level, Stepwise):
+        return BANDS
+    filters = "blocks" in acting or any(isinstance(plan, FilterPlan) for plan in level.plans)
     return METHODS if filters else ()
 
 

@@ -135,7 +135,7 @@ def _space(request: Request, seed: int, *, guided: bool) -> ChoiceSpace:
     acting, level = decided(Job(request))
     methods = methods_of(acting, level)
     if isinstance(level, Stepwise):
-        return OptionSpace(request, acting, seed)
+        return OptionSpace(request, acting, seed, changes=(*CHANGES, *methods))
     space = Space(request, level.grouping, seed, guided=guided)
     if space.draw(0, space.default, ()) is None:
         return OptionSpace(request, acting, seed, changes=(*methods, *CHANGES))

@@ -35,6 +35,35 @@ def test_the_quickest_size_is_taken_where_it_is_clearly_quicker() -> None:
     assert "u_8" not in stages(fours)
 
 
+def test_bands_are_as_long_as_the_user_says_whatever_is_predicted() -> None:
+    pipeline = build([means()])
+    found = StepWays(lambda each: float(len(each.stages)), bands=3).decided(pipeline)
+    assert "u_3" in stages(found)
+    assert "u_4" not in stages(found)
+    assert found.notes[-1] == "u in bands of 3 steps, as Options.bands says"
+
+
+def test_bands_without_effect_are_an_error() -> None:
+    with pytest.raises(pm.OptionError, match=r"Options\.bands=4 has no effect: no recurrence steps"):
+        pm.compile(x + y, options=Options(bands=4))
+    looped = {"u": "[R(t), R(i)]"}
+    with pytest.raises(pm.OptionError, match=r"Options\.bands=4 has no effect"):
+        pm.compile(means(), inputs=[x, y], options=Options(bands=4, scheme=looped))
+    for options, why in (({"bands": 1}, "a band of one"), ({"bands": 4, "skip": ("bands",)}, "skip leaves")):
+        with pytest.raises(pm.OptionError, match=f"Options.bands={options['bands']} has no effect: {why}"):
+            pm.compile(means(), inputs=[x, y], options=Options(**options))
+
+
+@pytest.mark.parametrize("bands", [2, 5])
+def test_bands_that_the_user_says_compute_the_same(bands: int) -> None:
+    run = pm.compile(means(), inputs=[x, y], options=Options(bands=bands, threads=1))
+    assert f"in bands of {bands} steps, as Options.bands says" in str(run.explain())
+    arrays = np.random.default_rng(1).random((2, 57))
+    for steps in (0, 1, bands - 1, bands, bands + 1, 3 * bands, 23):
+        found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_bands_of_many_stages_are_not_tried() -> None:
     sizes = []
 

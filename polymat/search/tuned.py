@@ -96,7 +96,7 @@ def expect(known: Sequence[Trial], trials: int, confidence: float) -> float:
 
 
 def expected(ratios: Sequence[float], trials: int, confidence: float) -> float:
-    """The same of the ratios of trials to the default."""
+    """The speed that the best of so many draws of ratios has at least with a confidence, as in `expect`."""
     speeds = sorted((1.0 / ratio for ratio in ratios), reverse=True)
     if not speeds or trials < 1 or not 0.0 < confidence < 1.0:
         raise ArgumentError(

@@ -70,7 +70,7 @@ format: $(READY) ## rewrite the sources as the formatters want them
 	$(PY) -m ruff format .
 	.venv/bin/clang-format -i $(KERNELS)
 
-types: $(READY) ## mypy --strict on the package and the tests
+types: $(READY) ## mypy --strict on the package, the tests and the examples
 	@if $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
 	    echo "$(PY) -m mypy"; $(PY) -m mypy; \
 	else \

@@ -16,12 +16,12 @@ from polymat import Condition, Double, Function, Image, Int, Interval, Options, 
 REACH = 2  # points beside one that its result depends on: two passes that each read one
 
 
-def smoothing():
+def smoothing() -> pm.Compiled[np.ndarray, pm.Report]:
     """Two passes of a five-point mean; beside the border the image goes on as it ends."""
     H, W = Parameter(Int, "H"), Parameter(Int, "W")
     y, x = Variable(Int, "y"), Variable(Int, "x")
     image = Image(Double, "image", [H, W])
-    values = image
+    values: Image | Function = image
     for name in ("once", "twice"):
         wide = pm.pad(values, 1, mode="edge")
         mean = Function(([y, x], [Interval(Int, 0, H - 1), Interval(Int, 0, W - 1)]), Double, name)
@@ -29,10 +29,10 @@ def smoothing():
         mean.defn = [0.2 * (wide(y + 1, x + 1) + near)]
         values = mean
     there = [Condition(H, ">=", 1), Condition(W, ">=", 1)]  # an edge to go on from
-    return pm.compile(values, name="smooth", inputs=[image], constraints=there, options=Options(threads=1))
+    return pm.compile(mean, name="smooth", inputs=[image], constraints=there, options=Options(threads=1))
 
 
-def main():
+def main() -> None:
     smooth = smoothing()
     whole = np.random.default_rng(0).standard_normal((1200, 900))
     blocks = da.from_array(whole, chunks=(400, 300))

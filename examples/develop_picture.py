@@ -26,7 +26,8 @@ def read_png(path: Path) -> np.ndarray:
     data = path.read_bytes()
     if not data.startswith(SIGNATURE):
         raise SystemExit(f"{path} is no PNG")
-    chunks, at = {}, len(SIGNATURE)
+    chunks: dict[bytes, bytes] = {}
+    at = len(SIGNATURE)
     while at < len(data):
         (length,) = struct.unpack_from(">I", data, at)
         name = data[at + 4 : at + 8]
@@ -56,7 +57,8 @@ def predicted(way: int, left: np.ndarray, above: np.ndarray, corner: np.ndarray)
     if way == 1:
         return left
     if way == 3:
-        return (left + above) // 2
+        half: np.ndarray = (left + above) // 2
+        return half
     likely = left + above - corner
     away = [np.abs(likely - value) for value in (left, above, corner)]
     near = np.where(away[1] <= away[2], above, corner)

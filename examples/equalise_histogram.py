@@ -47,7 +47,8 @@ equalise = pm.compile(equalised, inputs=[image])
 def equalise_numpy(image: np.ndarray) -> np.ndarray:
     """The same by NumPy."""
     below = np.cumsum(np.bincount(image.ravel(), minlength=256)).astype(np.float32)
-    return (below * np.float32(255) / np.float32(image.size)).astype(np.uint8)[image]
+    found: np.ndarray = (below * np.float32(255) / np.float32(image.size)).astype(np.uint8)[image]
+    return found
 
 
 rng = np.random.default_rng(0)

@@ -91,7 +91,8 @@ def _graph(pipeline: Pipeline, groups: Sequence[Sequence[str]], titles: Sequence
     known = dict(re.findall(r"(--\w+): (#\w+);", style().partition("@media")[0]))
     for name, colour in known.items():
         rules = rules.replace(f"var({name})", colour)
-    return standing_alone(drawing(pipeline, groups, titles, "pm", WIDEST), rules)
+    links = [f"pm-{number}" for number in range(1, len(groups) + 1)]
+    return standing_alone(drawing(pipeline, groups, titles, links, "pm", WIDEST), rules)
 
 
 def standing_alone(picture: str, rules: str = "") -> str:

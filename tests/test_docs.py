@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from itertools import takewhile
 from pathlib import Path
 
@@ -73,6 +74,17 @@ def test_commands_are_ones_that_there_are() -> None:
                 _parser().parse_args(words)
             seen.append(words[0])
     assert {"demo", "test", "golden", "bench", "POLYMAT_BLAS"} <= set(seen)
+
+
+def test_pictures_of_how_it_works_are_drawn(tmp_path: Path) -> None:
+    """As the site's configuration does it, where there is no Sphinx, too."""
+    command = [sys.executable, "-c", "import pathlib, pictures; pictures.write_pictures(pathlib.Path())"]
+    paths = os.pathsep.join((str(DOCS), str(ROOT)))
+    subprocess.run(command, cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": paths}, timeout=300)
+    drawn = {path.name: path.read_text("utf-8") for path in tmp_path.glob("_*.svg")}
+    text = (DOCS / "how.md").read_text("utf-8")
+    assert set(drawn) >= {*re.findall(r"_[\w-]+\.svg", text)} != set()
+    assert all(ET.fromstring(each).tag.endswith("svg") for each in drawn.values())
 
 
 def spelled(text: str) -> str:

@@ -101,8 +101,11 @@ docs: $(READY) ## README's tables, and the documentation as a site, in build/doc
 	$(PY) docs/links.py build/docs
 	@touch build/docs/.whole
 
-dist: $(READY) ## an sdist, and a wheel for this machine and this Python, in dist/
-	$(PY) -m build --outdir dist .
+dist: $(READY) ## an sdist, and a manylinux wheel for this Python and systems no older than this one, in dist/
+	@rm -rf build/dist
+	$(PY) -m build --outdir build/dist .
+	@mkdir -p dist && cp build/dist/*.tar.gz dist/
+	PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/dist/*.whl
 
 clean: ## remove the environment and everything built
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

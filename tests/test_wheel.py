@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -111,6 +112,21 @@ def test_the_wheel_has_everything_that_runs(wheel: Path) -> None:
     assert {"polymat/page/page.css", "polymat/model/ranker.json"} <= wanted
     assert wanted <= inside
     assert sum(name.endswith(".so") for name in inside) == 2
+
+
+def test_a_wheel_is_made_one_for_many_systems(wheel: Path, tmp_path: Path) -> None:
+    """As `make dist` does it: its name says from which C library on, and it has what it had."""
+    if importlib.util.find_spec("auditwheel") is None:
+        pytest.skip("auditwheel is not installed")
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert "-m auditwheel repair --wheel-dir dist build/dist/*.whl" in makefile
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", tmp_path, wheel]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": path}, timeout=100)
+    (made,) = tmp_path.glob("polymat-*manylinux_2_*.whl")
+    with zipfile.ZipFile(wheel) as before, zipfile.ZipFile(made) as after:
+        names = [{name for name in each.namelist() if name[-1] != "/"} for each in (before, after)]
+    assert names[0] == names[1]
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

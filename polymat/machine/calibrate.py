@@ -26,7 +26,7 @@ _MOST_THREADS = 4096
 # Fields that earlier versions did not measure.
 _LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    *("rows_rate", "pieces_rate", "requests_gain", "passes", "differing"),
+    *("rows_rate", "pieces_rate", "requests_gain", "pair_seconds", "passes", "differing"),
 }
 _MOST_PASSES, _MOST_TIMES = 1 << 10, 1e12
 _MOST_GAIN = 1e3
@@ -112,6 +112,8 @@ class Calibration:
     rows_rate: bytes a second that one thread reads from memory along several rows at a time; 0.0: unknown.
     pieces_rate: where it reads rows in pieces of 2 KiB, as tiles do that cut them; 0.0: unknown.
     requests_gain: times as fast as without, rolling tiles that ask for the next one's rows; 0.0: unknown.
+    pair_seconds: that storing a vector takes longer where two rows are stored side by side, beyond the first
+    level; 0.0: unknown.
     passes: how often all of it was measured, apart in time; each figure is the best of these.
     differing: the figures of which the passes disagree.
     """
@@ -138,6 +140,7 @@ class Calibration:
     rows_rate: float = 0.0
     pieces_rate: float = 0.0
     requests_gain: float = 0.0
+    pair_seconds: float = 0.0
     passes: int = 1
     differing: tuple[Difference, ...] = ()
 
@@ -174,6 +177,7 @@ def encode(calibration: Calibration) -> str:
         "rows_rate": calibration.rows_rate,
         "pieces_rate": calibration.pieces_rate,
         "requests_gain": calibration.requests_gain,
+        "pair_seconds": calibration.pair_seconds,
         "passes": calibration.passes,
         "differing": [[each.name, each.times] for each in calibration.differing],
     }
@@ -214,6 +218,7 @@ def decode(text: str) -> Calibration:
         rows_rate=number(fields.get("rows_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
         pieces_rate=number(fields.get("pieces_rate", 0.0), (0.0, _RATE_BOUNDS[1])),
         requests_gain=number(fields.get("requests_gain", 0.0), (0.0, _MOST_GAIN)),
+        pair_seconds=number(fields.get("pair_seconds", 0.0), (0.0, _SECONDS_BOUNDS[1])),
         passes=count(fields.get("passes", 1), _MOST_PASSES),
         differing=tuple(map(_difference, rows(fields.get("differing", []), 2))),
     )

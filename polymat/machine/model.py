@@ -159,6 +159,15 @@ class Machine:
         measured = 0.0 if self.calibration is None else self.calibration.requests_gain
         return not 0.0 < measured < LEAST_GAIN
 
+    def pair_seconds(self) -> float:
+        """Seconds more that storing a vector takes where two rows are stored side by side, beyond L1.
+
+        Each is a stream of stores by itself, and of neither one line follows the other.  Where nobody
+        measured it, as long as copying a vector in L2 takes: rows one by one lose less.
+        """
+        measured = 0.0 if self.calibration is None else self.calibration.pair_seconds
+        return measured or self.vector_bits / 4 / self.bandwidth(2, stream="copy")
+
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""
         return 0.0 if self.calibration is None else self.calibration.row_seconds

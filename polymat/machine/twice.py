@@ -58,6 +58,7 @@ def better_of(first: Calibration, second: Calibration) -> Calibration:
         rows_rate=max(first.rows_rate, second.rows_rate),
         pieces_rate=max(first.pieces_rate, second.pieces_rate),
         requests_gain=nearer.requests_gain or farther.requests_gain,
+        pair_seconds=nearer.pair_seconds or farther.pair_seconds,
         passes=first.passes + second.passes,
         differing=tuple(_differing(first, second)),
     )

@@ -20,6 +20,8 @@ _PATIENCE = 2.0
 _SIZES = (4, 8)
 _VECTORS, _MORE_VECTORS = 1, 9  # of rows, whose ends take the same time
 _ROW_CYCLES = 40.0  # at most, about
+_LEAST = 1e-12  # seconds: none to speak of, and measured
+_STENCIL_VECTORS, _STENCIL_SHARE = 31, 0.125  # of a row, and of the second level that each array takes
 
 
 def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[tuple[str, Sample]]:
@@ -46,6 +48,24 @@ def loop_samples(library: ctypes.CDLL, machine: Machine, address: int) -> Iterat
     repeats = max(1, round(_SECONDS * machine.bandwidth(1) / share))
     across = partial(library.pm_across, address + _BEHIND, share, repeats)
     yield "across", _sample(share * repeats, across)
+    yield from _stencils(library, machine, address)
+
+
+def _stencils(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[tuple[str, Sample]]:
+    """A stencil from one array that the second level holds to another, by one row and by two at a time."""
+    row = _STENCIL_VECTORS * machine.vector_bits // 64 + 1  # begins elsewhere in a line than the one before
+    rows = max(4, int(_STENCIL_SHARE * machine.l2_bytes) // (8 * row)) // 2 * 2
+    behind = address + 8 * rows * row + _BEHIND
+    steps = max(1, round(_SECONDS * machine.bandwidth(2) / (8 * 2 * rows * row)))
+    for name, both in (("row", 0), ("two rows", 1)):
+        run = partial(library.pm_stencil, address + _BEHIND, behind, rows, _STENCIL_VECTORS, row, steps, both)
+        yield f"stencil by {name}", _sample(2 * steps * rows * row, run)
+
+
+def pair_figure(samples: Mapping[str, Sample], machine: Machine) -> float:
+    """Seconds more for a vector of a row that is stored beside another one, with what both load once."""
+    longer = samples["stencil by two rows"].seconds - samples["stencil by row"].seconds
+    return max(longer * machine.vector_bits / 64 + machine.vector_bits / 8 / machine.bandwidth(1), _LEAST)
 
 
 def loop_figures(
@@ -80,6 +100,7 @@ def declare_loops(library: ctypes.CDLL) -> None:
             _declare(library, name, arguments)
     _declare(library, "pm_across", (pointer, size, size))
     _declare(library, "pm_rows", (pointer, pointer, size, size))
+    _declare(library, "pm_stencil", (pointer, pointer, *[size] * 4, ctypes.c_int))
 
 
 def _declare(library: ctypes.CDLL, name: str, arguments: tuple[object, ...]) -> None:

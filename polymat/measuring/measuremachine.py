@@ -17,7 +17,7 @@ from polymat.machine.probe import probe
 from polymat.machine.twice import better_of
 from polymat.measuring.blockbench import name_of
 from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
-from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples
+from polymat.measuring.loopsamples import declare_loops, loop_figures, loop_samples, pair_figure
 from polymat.measuring.microbenchmarks import block_shapes, source
 from polymat.measuring.sample import RefusedError, Sample
 from polymat.measuring.samples import (
@@ -47,7 +47,7 @@ def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calib
     that loops and tiles do beside multiply-adds, is replaced; force: any is.
     """
     threads, stored = measured_threads(), stored_calibration()
-    is_whole = stored is not None and stored.blocks and stored.vectors and stored.requests_gain
+    is_whole = stored is not None and stored.blocks and stored.vectors and stored.pair_seconds
     if stored is not None and is_whole and stored.threads >= threads and not force:
         return stored
     measured = measure(probe(), threads, progress=progress)
@@ -153,6 +153,7 @@ def _calibration(
         rows_rate=loops["several rows"].rate if loops else 0.0,
         pieces_rate=loops["pieces"].rate if loops else 0.0,
         requests_gain=loops["unasked"].seconds / loops["asked"].seconds if loops else 0.0,
+        pair_seconds=pair_figure(loops, machine) if loops else 0.0,
     )
 
 

@@ -154,6 +154,8 @@ def _loop_lines(calibration: Calibration) -> Iterator[str]:
         )
         told = ", ".join(f"{name} {seconds * calibration.hertz:.1f}" for name, seconds in figures)
         yield f"float{8 * each.element_bytes} cycles of a vector or an element: {told}"
+    if calibration.pair_seconds:
+        yield f"pairs   {calibration.pair_seconds * 1e9:.1f} ns more a vector of two rows side by side"
     if calibration.row_seconds:
         yield f"row     {calibration.row_seconds * 1e9:.1f} ns beside its vectors"
     for crossing in calibration.crossings:

@@ -13,7 +13,7 @@ from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
 from polymat.plan.loops import LoopPlan
-from polymat.plan.tile import Plan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.plan.tileloops import RowLoop
 from polymat.poly.staggered import ROWS
 from polymat.tilesize.farresults import passes
@@ -27,6 +27,7 @@ from polymat.tilesize.shortloops import (
     written_out_terms,
 )
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, sum_operations
+from polymat.tilesize.traffic import array_bytes
 
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 DIVISION = 10.0  # instructions that a division is worth, as inside of functions (`graph/operations.py`)
@@ -150,13 +151,38 @@ def loop_operations(
     rows, registers, beside = loops.unroll, None, 1.0
     if plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
-        *_, last = plan.tile_sizes.values()
-        width = min(last, loop_lengths(stage, estimates)[stage.dims[-1]])
-        starting, beside = 0.0, computed_columns(plan.row_loop, width) / max(1.0, width)
-    seconds = (
-        _seconds(stage, estimates, loops, along, rows, rates, frozenset(unchanged), registers, ends) * beside
-    )
+        starting, beside = 0.0, _computed_beside(plan, plan.row_loop, stage, estimates)
+    several = (along, rows, rates, frozenset(unchanged), registers, ends)
+    seconds = _seconds(stage, estimates, loops, *several) * beside
+    seconds += _pairing_seconds(plan, stage, loops, machine, estimates)
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
+
+
+def _computed_beside(plan: Plan, loop: RowLoop, stage: Stage, estimates: Mapping[str, int]) -> float:
+    """How many times the columns of a tile one loop over rows computes."""
+    *_, last = plan.tile_sizes.values()
+    width = min(last, loop_lengths(stage, estimates)[stage.dims[-1]])
+    return computed_columns(loop, width) / max(1.0, width)
+
+
+def pairing_gain(stage: Stage, loops: LoopPlan, along: str | None, machine: Machine) -> float:
+    """Seconds that a vector of a map's rows takes less beside another one, beyond L1; less than 0: more."""
+    rates = Rates.of(machine, computed_bytes(stage))
+    one, two = (
+        sum(map(rates.by_vectors, point_demands(stage, loops, along, rows))) for rows in (1, loops.unroll)
+    )
+    return (one - two) * rates.lanes - machine.pair_seconds()
+
+
+def _pairing_seconds(
+    plan: Plan, stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]
+) -> float:
+    """What it takes longer to store rows of arrays side by side that were not asked for before."""
+    member, rolls = plan.member(stage.name), isinstance(plan, TilePlan) and plan.rolling
+    near = rolls or (member is not None and (member.private or member.scratch))
+    if near or loops.kind != "map" or loops.lanes == 1 or loops.unroll == 1:
+        return 0.0
+    return array_bytes(stage, estimates) / (machine.vector_bits / 8) * machine.pair_seconds()
 
 
 def computed_columns(loop: RowLoop, width: float) -> float:

@@ -129,7 +129,7 @@ def plan_tiles(
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
         ahead = ROLLING_ROWS if machine.asks_for_rows() else 0  # those of the next tile
-        loops = {**_loops_of(stages, members, pipeline.context, machine, ahead=ahead)}
+        loops = {**_loops_of(stages, members, pipeline.context, machine, rolls=True, ahead=ahead)}
     loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
     reason = _reason(members, calls, dims[0] if rolling else None, joint)
     return TilePlan(
@@ -205,11 +205,14 @@ def _loops_of(
     context: Domain,
     machine: Machine,
     *,
+    rolls: bool = False,
     ahead: int = 0,
 ) -> dict[str, LoopPlan]:
     """The loops of all stages of a tile, before any is found to be better off otherwise."""
     return {
-        m.stage: _loops(stage, m, context, machine, ahead=ahead, block=side_by_side(stage, m, members))
+        m.stage: _loops(
+            stage, m, context, machine, rolls=rolls, ahead=ahead, block=side_by_side(stage, m, members)
+        )
         for m in members
         for stage in (stages[m.stage],)
     }
@@ -221,11 +224,13 @@ def _loops(
     context: Domain,
     machine: Machine,
     *,
+    rolls: bool = False,
     ahead: int = 0,
     block: int = 0,
 ) -> LoopPlan:
-    """A stage's loops inside a tile."""
-    found = _ahead(machine, stage, context, member.dims[block], member.private, ahead, block)
+    """A stage's loops inside a tile; rolls: of one that rolls, and asks for lines before they are written."""
+    near = rolls or member.private
+    found = _ahead(machine, stage, context, member.dims[block], member.private, near, ahead, block)
     return beside(stage, found, member.dims)
 
 
@@ -236,19 +241,22 @@ def _ahead(
     context: Domain,
     first: str | None,
     private: bool,
+    near: bool,
     ahead: int,
     block: int,
 ) -> LoopPlan:
     """The same, found once for all tiles along the same of its dimensions."""
-    found = _inside(stage, first, private, context, machine)
+    found = _inside(stage, first, private, context, machine, near=near)
     return replace(found, ahead=ahead, block=block) if ahead or block else found
 
 
-def _inside(stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine) -> LoopPlan:
+def _inside(
+    stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine, *, near: bool
+) -> LoopPlan:
     """A stage's loops inside a tile; first: the tiled dimension that blocks of rows would run along."""
     plan = plan_stage(Group((stage.name,)), stage, context, machine.vector_bits)
     plan = replace(plan, parallel=None)
-    plan = in_rows(stage, plan, machine, first)
+    plan = in_rows(stage, plan, machine, first, near=near)
     if plan.kind == "row" and private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
     rows = first == plan.order[0] or first in stage.dims[1:-1]

@@ -18,6 +18,7 @@ from polymat.lang.traverse import loads_in, walk
 from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.plan.loops import LoopPlan
+from polymat.tilesize.loopprice import pairing_gain
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
@@ -28,10 +29,14 @@ ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and store
 WAYS = 8  # rows of an array that are read side by side: those that pages lie between meet in one set
 
 
-def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:
+def in_rows(
+    stage: Stage, plan: LoopPlan, machine: Machine, first: str | None, *, near: bool = False
+) -> LoopPlan:
     """The plan with explicit vectors: of sums, and of rows where the machine shifts across a whole vector.
 
     first: the dimension that the nest runs along in parts; rows that two of its points share are loaded once.
+    near: whether the first level holds what is written, or that is asked for before; elsewhere two rows of
+    results have to load less by more than storing them side by side costs.
 
     With 512 bits nearly every read beside the point crosses a cache line, and one instruction takes any 16
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
@@ -46,7 +51,11 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     shares = first is not None and first != stage.dims[-1] and shares_rows(stage, first)
     if machine.vector_bits < SHIFTED_BITS:
         return replace(plan, unroll=ROLLING_ROWS) if shares and plan.parallel is None else plan
-    return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
+    single = replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=1)
+    pair = replace(single, unroll=ROLLING_ROWS)
+    if not shares or near:
+        return pair if shares else single
+    return pair if pairing_gain(stage, pair, first, machine) > 0.0 else single
 
 
 @remembered

@@ -27,6 +27,7 @@ def test_round_trip(tmp_path: Path) -> None:
         rows_rate=2e10,
         pieces_rate=1.5e10,
         requests_gain=1.1,
+        pair_seconds=2e-9,
         vectors=(VectorSeconds(8, 4e-9, 1e-9, 2e-10, 5e-10),),
         crossings=(LineCrossing(32, 1, 1e11), LineCrossing(32, 2, 9e10)),
     )
@@ -60,7 +61,7 @@ def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
 TEXT = encode(MEASURED)
 LATER = {
     *("blocks", "products", "share_seconds", "vectors", "crossings", "row_seconds", "reach_bytes"),
-    *("rows_rate", "pieces_rate", "requests_gain", "passes", "differing"),
+    *("rows_rate", "pieces_rate", "requests_gain", "pair_seconds", "passes", "differing"),
 }
 
 
@@ -137,6 +138,7 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("rows_rate", -1.0),
         ("pieces_rate", -1.0),
         ("requests_gain", 1e4),
+        ("pair_seconds", -1e-9),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9]]),
         ("vectors", [[8, 1e-9, 1e-9, 1e-9, 0.0]]),
         ("crossings", [[64, 0, 1e11]]),

@@ -28,6 +28,7 @@ from polymat.tilesize.register import (
     side_by_side,
     unrolled,
 )
+from tests.hosts import as_stated
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 
 A, B, x = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, M]), Vector(Double, "x", [K])
@@ -116,8 +117,8 @@ def test_maps_and_recurrences_are_left_alone() -> None:
 )
 def test_rows_run_together_where_neighbours_read_the_same(rows: tuple[int, ...], shares: bool) -> None:
     stage, plan = planned(stencil(*rows))
-    assert in_rows(stage, plan, ZEN5, "i").unroll == (ROLLING_ROWS if shares else 1)
-    assert in_rows(stage, plan, ZEN5, "i").lanes == ZEN5.lanes(8)
+    assert in_rows(stage, plan, ZEN5, "i", near=True).unroll == (ROLLING_ROWS if shares else 1)
+    assert in_rows(stage, plan, ZEN5, "i", near=True).lanes == ZEN5.lanes(8)
     narrow = in_rows(stage, replace(plan, parallel=None), HASWELL, "i")
     assert (narrow.unroll, narrow.lanes) == (ROLLING_ROWS if shares else 1, 1)
     assert in_rows(stage, plan, ZEN5, "j").unroll == 1
@@ -138,3 +139,16 @@ def test_blocks_run_along_the_first_dimension_that_shares() -> None:
     assert side_by_side(stage, member, [member]) == 1
     wide = Member("other", ("b", "i", "j"), ((1, 0), (0, 0), (0, 0)))
     assert side_by_side(stage, member, [member, wide]) == 0
+
+
+@pytest.mark.parametrize(("seconds", "rows"), [(0.0, 1), (1e-12, ROLLING_ROWS), (5e-9, 1)])
+def test_rows_beyond_the_first_level_are_stored_side_by_side_where_that_costs_less_than_it_saves(
+    seconds: float, rows: int
+) -> None:
+    """0.0: nobody measured it.  Rows of what is in the first level are, whatever that costs elsewhere."""
+    stage, plan = planned(stencil(-1, 0, 1))
+    known = as_stated(ZEN5)
+    assert known.calibration is not None
+    machine = known.with_calibration(replace(known.calibration, pair_seconds=seconds))
+    assert in_rows(stage, plan, machine, "i").unroll == rows
+    assert in_rows(stage, plan, machine, "i", near=True).unroll == ROLLING_ROWS

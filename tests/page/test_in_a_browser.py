@@ -72,9 +72,9 @@ onload = () => {{
 </script></body>"""
 
 
-def probed(report: Report, scheme: str, where: Path) -> list[list[float]]:
+def probed(page: str, scheme: str, where: Path) -> list[list[float]]:
     """For 400 and 1600 pixels: the width, the furthest point, what can be scrolled, of drawings, colours."""
-    text = html.escape(report.save(where / "page.html").read_text("utf-8"), quote=True)
+    text = html.escape(page, quote=True)
     frames = "".join(
         f'<iframe width="{width}" height="900" srcdoc="{text}"></iframe>' for width in (400, 1600)
     )
@@ -103,7 +103,27 @@ PAGES: dict[str, Callable[[], Report]] = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_clipped_and_all_can_be_read(name: str, scheme: str, tmp_path: Path) -> None:
-    found = probed(PAGES[name](), scheme, tmp_path)
+    text = PAGES[name]().save(tmp_path / "page.html").read_text("utf-8")
+    legible(probed(text, scheme, tmp_path), scheme)
+
+
+FOREIGN = """<!doctype html><style>h2, h3 { color: #ff8080 } table { border: 40px solid } a { color: #888 }
+section { float: right; width: 120% }</style><h2>A notebook</h2>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_two_reports_stand_in_a_foreign_page(scheme: str, tmp_path: Path) -> None:
+    """As in a notebook, whose own rules are for its own headings, tables and links."""
+    both = [each()._repr_html_() for each in (power_method, stencil_in_time)]
+    text = FOREIGN + "<p>between</p>".join(both)
+    names = re.findall(r' id="(.*?)"', text)
+    assert len(names) == len(set(names))
+    legible(probed(text, scheme, tmp_path), scheme)
+
+
+def legible(found: list[list[float]], scheme: str) -> None:
+    """Assert that nothing is clipped and all can be read."""
     assert [round(width) for width, *_ in found] == [400, 1600]
     for width, right, scrolled, drawings, contrast, light in found:
         assert right <= width + 0.5

@@ -121,7 +121,7 @@ def test_a_wheel_is_made_one_for_many_systems(wheel: Path, tmp_path: Path) -> No
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert "-m auditwheel repair --wheel-dir dist build/dist/*.whl" in makefile
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    command = [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", tmp_path, wheel]
+    command = [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", str(tmp_path), str(wheel)]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": path}, timeout=100)
     (made,) = tmp_path.glob("polymat-*manylinux_2_*.whl")
     with zipfile.ZipFile(wheel) as before, zipfile.ZipFile(made) as after:

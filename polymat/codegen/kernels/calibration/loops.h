@@ -130,11 +130,14 @@ typedef double across __attribute__((vector_size(VECTOR_BYTES), may_alias, align
 
 /* A stencil over rows of so many vectors, `row` numbers apart, which begin anywhere within lines: one after the
    other, or two side by side, which share what they load. */
-static void stencil_once(const double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t row, int both)
+static void stencil_once(const double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t row,
+        int both)
 {
     for (ptrdiff_t r = 1; r + 1 + both < rows; r += 1 + both) {
-        const across *const above = (const across *)(x + (r - 1) * row), *const here = (const across *)(x + r * row);
-        const across *const below = (const across *)(x + (r + 1) * row), *const last = (const across *)(x + (r + 2) * row);
+        const across *const above = (const across *)(x + (r - 1) * row),
+                            *const here = (const across *)(x + r * row);
+        const across *const below = (const across *)(x + (r + 1) * row),
+                            *const last = (const across *)(x + (r + 2) * row);
         across *const first = (across *)(y + r * row), *const second = (across *)(y + (r + 1) * row);
         if (both)
             for (ptrdiff_t i = 0; i < vectors; i++) {

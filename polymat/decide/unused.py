@@ -102,8 +102,13 @@ def _check_count(planned: Sequence[Planned], sizes: Sequence[int]) -> None:
 
 def _check_bands(planned: Sequence[Planned], options: Options) -> None:
     """Say where bands are no bands, or are left out; where no recurrence has any, their pass has said it."""
-    if options.bands == 1 or (options.bands and "bands" in options.skip):
-        why = "skip leaves them out" if options.bands > 1 else "a band of one step is that step"
+    off = next((f"{name}=False" for name in ("tile", "fuse") if not getattr(options, name)), None)
+    if off is None and options.cost != "time":
+        off = f"cost={options.cost!r}"
+    if "bands" in options.skip:
+        off = "skip"
+    if options.bands and (off is not None or options.bands == 1):
+        why = "a band of one step is that step" if options.bands == 1 else f"{off} leaves them out"
         text = f"Options.bands={options.bands} has no effect: {why}"
         raise OptionError(text, at=planned[0].at, hint="0, the default, is as many as pay")
 

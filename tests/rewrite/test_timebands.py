@@ -49,7 +49,14 @@ def test_bands_without_effect_are_an_error() -> None:
     looped = {"u": "[R(t), R(i)]"}
     with pytest.raises(pm.OptionError, match=r"Options\.bands=4 has no effect"):
         pm.compile(means(), inputs=[x, y], options=Options(bands=4, scheme=looped))
-    for options, why in (({"bands": 1}, "a band of one"), ({"bands": 4, "skip": ("bands",)}, "skip leaves")):
+    others: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"bands": 1}, "a band of one"),
+        ({"bands": 4, "skip": ("bands",)}, "skip leaves"),
+        ({"bands": 4, "fuse": False}, "fuse=False leaves"),
+        ({"bands": 4, "tile": False}, "tile=False leaves"),
+        ({"bands": 4, "cost": "paper"}, "cost='paper' leaves"),
+    )
+    for options, why in others:
         with pytest.raises(pm.OptionError, match=f"Options.bands={options['bands']} has no effect: {why}"):
             pm.compile(means(), inputs=[x, y], options=Options(**options))
 

@@ -35,6 +35,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.copied import can_be_private, is_small
 from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
+from polymat.tilesize.loopprice import is_near
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import (
@@ -157,7 +158,10 @@ class Candidates:
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
         shared = not self.pipeline.alone
-        plan = plan_alone(group, stage, self.pipeline.context, self.machine, shared=shared, given=self.given)
+        free = is_near(stage, self.machine, self.assumed)
+        plan = plan_alone(
+            group, stage, self.pipeline.context, self.machine, shared=shared, given=self.given, free=free
+        )
         if plan.members and not (self.options.tile and self.options.private):
             loops = plan_stage(group, stage, self.pipeline.context, self.machine.vector_bits, self.given)
             plan = unrolled(stage, loops)

@@ -166,7 +166,7 @@ class Machine:
         measured it, as long as copying a vector in L2 takes: rows one by one lose less.
         """
         measured = 0.0 if self.calibration is None else self.calibration.pair_seconds
-        return measured or self.vector_bits / 4 / self.bandwidth(2, stream="copy")
+        return measured or 2.0 * self.vector_bits / 8 / self.bandwidth(2, stream="copy")
 
     def row_seconds(self) -> float:
         """Seconds that a row of a loop takes beside its vectors; 0.0 where nobody measured it."""

@@ -63,7 +63,10 @@ def _stencils(library: ctypes.CDLL, machine: Machine, address: int) -> Iterator[
 
 
 def pair_figure(samples: Mapping[str, Sample], machine: Machine) -> float:
-    """Seconds more for a vector of a row that is stored beside another one, with what both load once."""
+    """Seconds that storing a vector takes longer where two rows are stored side by side.
+
+    The difference that was measured, and the load of a vector that two rows save, which prices count.
+    """
     longer = samples["stencil by two rows"].seconds - samples["stencil by row"].seconds
     return max(longer * machine.vector_bits / 64 + machine.vector_bits / 8 / machine.bandwidth(1), _LEAST)
 

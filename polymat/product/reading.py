@@ -32,5 +32,5 @@ def columns_at_once(n: float, values: Values, blocks: Blocks) -> int:
     values: of what is asked of the product.
     """
     segment = {**values, "n": n}
-    panels_each = ceil(panels.at(segment) / groups.at(segment)) * ceil(at_once.at(segment))
-    return min(panels_each * blocks.columns, ceil(n))
+    together = ceil(panels.at(segment) / groups.at(segment)) * ceil(at_once.at(segment))
+    return min(together * blocks.columns, ceil(n))

@@ -143,7 +143,7 @@ def repays(depth: Number) -> Predicate:
 
 READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
 # Beside few rows a B that the second level does not hold is read where it is, a few of its rows at a time
-# from one end to the other: of more, in more pages, lines come no sooner than they are asked for, and lines
+# from one end to the other: of more rows processors fetch nothing ahead, and lines
 # that are requested may be gone before they are used.
 read_most = LetNumber("read_most", smaller(_spread(right_power), READ_ROWS))
 read_pieces = LetNumber("read_pieces", quotient(k, larger(read_most, 1)))

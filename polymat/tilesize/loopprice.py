@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import ceil
 
 from polymat.dataclass import dataclass
+from polymat.graph.aligned import Member
 from polymat.graph.operations import VECTOR_BYTES
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
@@ -152,8 +153,8 @@ def loop_operations(
     if plan.row_loop is not None:
         rows, registers = plan.row_loop.rows, frozenset(plan.scratch)
         starting, beside = 0.0, _computed_beside(plan, plan.row_loop, stage, estimates)
-    several = (along, rows, rates, frozenset(unchanged), registers, ends)
-    seconds = _seconds(stage, estimates, loops, *several) * beside
+    given = (along, rows, rates, frozenset(unchanged), registers, ends)
+    seconds = _seconds(stage, estimates, loops, *given) * beside
     seconds += _pairing_seconds(plan, stage, loops, machine, estimates)
     return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
 
@@ -165,8 +166,25 @@ def _computed_beside(plan: Plan, loop: RowLoop, stage: Stage, estimates: Mapping
     return computed_columns(loop, width) / max(1.0, width)
 
 
+def stores_free(member: Member | None, *, rolls: bool) -> bool:
+    """Whether two rows of results are stored side by side as quickly as one after the other.
+
+    In scratchpads and private copies, which the first level holds, and in tiles that roll, which ask for
+    their lines before; not in an array, into which two streams of stores go (None: of a stage by itself).
+    """
+    return rolls or (member is not None and (member.private or member.scratch or member.copied))
+
+
+def is_near(stage: Stage, machine: Machine, estimates: Mapping[str, int]) -> bool:
+    """Whether the first level holds a stage's values beside as much that it reads."""
+    return 2 * array_bytes(stage, estimates) <= machine.l1_bytes
+
+
 def pairing_gain(stage: Stage, loops: LoopPlan, along: str | None, machine: Machine) -> float:
-    """Seconds that a vector of a map's rows takes less beside another one, beyond L1; less than 0: more."""
+    """Seconds that a vector of results gains beside another row's, beyond the first level.
+
+    What both load once, less what it costs to store two rows side by side.
+    """
     rates = Rates.of(machine, computed_bytes(stage))
     one, two = (
         sum(map(rates.by_vectors, point_demands(stage, loops, along, rows))) for rows in (1, loops.unroll)
@@ -177,10 +195,11 @@ def pairing_gain(stage: Stage, loops: LoopPlan, along: str | None, machine: Mach
 def _pairing_seconds(
     plan: Plan, stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]
 ) -> float:
-    """What it takes longer to store rows of arrays side by side that were not asked for before."""
-    member, rolls = plan.member(stage.name), isinstance(plan, TilePlan) and plan.rolling
-    near = rolls or (member is not None and (member.private or member.scratch))
-    if near or loops.kind != "map" or loops.lanes == 1 or loops.unroll == 1:
+    """What it takes longer to store rows of results side by side."""
+    rolls = isinstance(plan, TilePlan) and plan.rolling
+    if loops.kind != "map" or loops.lanes == 1 or loops.unroll == 1:
+        return 0.0
+    if stores_free(plan.member(stage.name), rolls=rolls) or is_near(stage, machine, estimates):
         return 0.0
     return array_bytes(stage, estimates) / (machine.vector_bits / 8) * machine.pair_seconds()
 

@@ -19,6 +19,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.copied import can_be_private, can_scatter_apart
 from polymat.tilesize.joint import joint_sums
+from polymat.tilesize.loopprice import stores_free
 from polymat.tilesize.plain import FEW, NO_SIZES, plan_stage
 from polymat.tilesize.register import (
     ROLLING_ROWS,
@@ -54,18 +55,19 @@ def plan_alone(
     *,
     shared: bool = True,
     given: Mapping[str, int] = NO_SIZES,
+    free: bool = False,
 ) -> Plan:
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts.
 
     shared: whether threads may share loops within it, which are entered again and again.
-    given: what the user expects of sizes.
+    given: what the user expects of sizes.  free: whether rows are stored side by side for nothing more.
     """
     plan = unrolled(stage, plan_stage(group, stage, context, machine.vector_bits, given))
     if plan.recurrence is not None and plan.recurrence.turns is not None:
         plan = replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.recurrence is not None and not shared:
         return replace(plan, parallel=None, outwards=False)
-    plan = beside(stage, in_rows(stage, plan, machine, plan.parallel), (plan.parallel,))
+    plan = beside(stage, in_rows(stage, plan, machine, plan.parallel, free=free), (plan.parallel,))
     if plan.kind == "scatter" and plan.parallel is None and can_scatter_apart(stage):
         return _scattered_apart(group, stage, plan)
     if not plan.adds_up or plan.parallel is not None:
@@ -228,9 +230,9 @@ def _loops(
     ahead: int = 0,
     block: int = 0,
 ) -> LoopPlan:
-    """A stage's loops inside a tile; rolls: of one that rolls, and asks for lines before they are written."""
-    near = rolls or member.private
-    found = _ahead(machine, stage, context, member.dims[block], member.private, near, ahead, block)
+    """A stage's loops inside a tile; rolls: of one that rolls."""
+    free = stores_free(member, rolls=rolls)
+    found = _ahead(machine, stage, context, member.dims[block], member.private, free, ahead, block)
     return beside(stage, found, member.dims)
 
 
@@ -241,22 +243,22 @@ def _ahead(
     context: Domain,
     first: str | None,
     private: bool,
-    near: bool,
+    free: bool,
     ahead: int,
     block: int,
 ) -> LoopPlan:
     """The same, found once for all tiles along the same of its dimensions."""
-    found = _inside(stage, first, private, context, machine, near=near)
+    found = _inside(stage, first, private, context, machine, free=free)
     return replace(found, ahead=ahead, block=block) if ahead or block else found
 
 
 def _inside(
-    stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine, *, near: bool
+    stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine, *, free: bool
 ) -> LoopPlan:
     """A stage's loops inside a tile; first: the tiled dimension that blocks of rows would run along."""
     plan = plan_stage(Group((stage.name,)), stage, context, machine.vector_bits)
     plan = replace(plan, parallel=None)
-    plan = in_rows(stage, plan, machine, first, near=near)
+    plan = in_rows(stage, plan, machine, first, free=free)
     if plan.kind == "row" and private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
     rows = first == plan.order[0] or first in stage.dims[1:-1]

@@ -30,13 +30,13 @@ WAYS = 8  # rows of an array that are read side by side: those that pages lie be
 
 
 def in_rows(
-    stage: Stage, plan: LoopPlan, machine: Machine, first: str | None, *, near: bool = False
+    stage: Stage, plan: LoopPlan, machine: Machine, first: str | None, *, free: bool = False
 ) -> LoopPlan:
     """The plan with explicit vectors: of sums, and of rows where the machine shifts across a whole vector.
 
     first: the dimension that the nest runs along in parts; rows that two of its points share are loaded once.
-    near: whether the first level holds what is written, or that is asked for before; elsewhere two rows of
-    results have to load less by more than storing them side by side costs.
+    free: whether two rows of results are stored side by side as quickly as one after the other
+    (`loopprice.stores_free`); else they have to load less by more than that costs.
 
     With 512 bits nearly every read beside the point crosses a cache line, and one instruction takes any 16
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
@@ -53,9 +53,8 @@ def in_rows(
         return replace(plan, unroll=ROLLING_ROWS) if shares and plan.parallel is None else plan
     single = replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=1)
     pair = replace(single, unroll=ROLLING_ROWS)
-    if not shares or near:
-        return pair if shares else single
-    return pair if pairing_gain(stage, pair, first, machine) > 0.0 else single
+    paired = shares and (free or pairing_gain(stage, pair, first, machine) > 0.0)
+    return pair if paired else single
 
 
 @remembered

@@ -15,6 +15,7 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.known import HASWELL, ZEN5
 from polymat.plan.loops import LoopPlan
+from polymat.plan.schedule import Schedule
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import (
     ADDENDS,
@@ -28,6 +29,7 @@ from polymat.tilesize.register import (
     side_by_side,
     unrolled,
 )
+from tests.fixed import WIDE, compiled_levels
 from tests.hosts import as_stated
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 
@@ -117,8 +119,8 @@ def test_maps_and_recurrences_are_left_alone() -> None:
 )
 def test_rows_run_together_where_neighbours_read_the_same(rows: tuple[int, ...], shares: bool) -> None:
     stage, plan = planned(stencil(*rows))
-    assert in_rows(stage, plan, ZEN5, "i", near=True).unroll == (ROLLING_ROWS if shares else 1)
-    assert in_rows(stage, plan, ZEN5, "i", near=True).lanes == ZEN5.lanes(8)
+    assert in_rows(stage, plan, ZEN5, "i", free=True).unroll == (ROLLING_ROWS if shares else 1)
+    assert in_rows(stage, plan, ZEN5, "i", free=True).lanes == ZEN5.lanes(8)
     narrow = in_rows(stage, replace(plan, parallel=None), HASWELL, "i")
     assert (narrow.unroll, narrow.lanes) == (ROLLING_ROWS if shares else 1, 1)
     assert in_rows(stage, plan, ZEN5, "j").unroll == 1
@@ -145,10 +147,24 @@ def test_blocks_run_along_the_first_dimension_that_shares() -> None:
 def test_rows_beyond_the_first_level_are_stored_side_by_side_where_that_costs_less_than_it_saves(
     seconds: float, rows: int
 ) -> None:
-    """0.0: nobody measured it.  Rows of what is in the first level are, whatever that costs elsewhere."""
+    """0.0: nobody measured it."""
     stage, plan = planned(stencil(-1, 0, 1))
     known = as_stated(ZEN5)
     assert known.calibration is not None
     machine = known.with_calibration(replace(known.calibration, pair_seconds=seconds))
     assert in_rows(stage, plan, machine, "i").unroll == rows
-    assert in_rows(stage, plan, machine, "i", near=True).unroll == ROLLING_ROWS
+    assert in_rows(stage, plan, machine, "i", free=True).unroll == ROLLING_ROWS
+
+
+@pytest.mark.parametrize(("size", "rows"), [(40, ROLLING_ROWS), (400, 1)])
+def test_a_stage_by_itself_stores_rows_side_by_side_where_the_first_level_holds_them(
+    size: int, rows: int
+) -> None:
+    known = as_stated(WIDE)
+    assert known.calibration is not None
+    machine = known.with_calibration(replace(known.calibration, pair_seconds=5e-9))
+    built = compiled_levels(stencil(-1, 0, 1), machine=machine, estimates={M: size, N: size})["tilesize"]
+    assert isinstance(built, Schedule)
+    (plan,) = built.plans
+    assert isinstance(plan, LoopPlan)
+    assert plan.unroll == rows

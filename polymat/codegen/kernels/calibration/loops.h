@@ -128,18 +128,18 @@ double pm_rows(const float *x, float *y, ptrdiff_t vectors, ptrdiff_t repeats)
 
 typedef double across __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
 
-/* A stencil over rows of so many vectors, `row` numbers apart, which begin anywhere within lines: one after the
+/* A stencil over rows of so many vectors, `stride` numbers apart, which begin anywhere within lines: one after the
    other, or two side by side, which share what they load. */
-static void stencil_once(const double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t row,
-        int both)
+static void stencil_once(const double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t stride,
+        int paired)
 {
-    for (ptrdiff_t r = 1; r + 1 + both < rows; r += 1 + both) {
-        const across *const above = (const across *)(x + (r - 1) * row),
-                            *const here = (const across *)(x + r * row);
-        const across *const below = (const across *)(x + (r + 1) * row),
-                            *const last = (const across *)(x + (r + 2) * row);
-        across *const first = (across *)(y + r * row), *const second = (across *)(y + (r + 1) * row);
-        if (both)
+    for (ptrdiff_t r = 1; r + 1 + paired < rows; r += 1 + paired) {
+        const across *const above = (const across *)(x + (r - 1) * stride),
+                            *const here = (const across *)(x + r * stride);
+        const across *const below = (const across *)(x + (r + 1) * stride),
+                            *const last = (const across *)(x + (r + 2) * stride);
+        across *const first = (across *)(y + r * stride), *const second = (across *)(y + (r + 1) * stride);
+        if (paired)
             for (ptrdiff_t i = 0; i < vectors; i++) {
                 const across a = here[i], b = below[i];
                 first[i] = above[i] + a + b;
@@ -151,14 +151,14 @@ static void stencil_once(const double *x, double *y, ptrdiff_t rows, ptrdiff_t v
     }
 }
 
-/* Seconds of twice so many steps of it, from one array to the other and back. */
-double pm_stencil(double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t row, ptrdiff_t repeats,
-        int both)
+/* Seconds of so many pairs of its steps, from one array to the other and back. */
+double pm_stencil(double *x, double *y, ptrdiff_t rows, ptrdiff_t vectors, ptrdiff_t stride,
+        ptrdiff_t repeats, int paired)
 {
     double begin = now();
     for (ptrdiff_t repeat = -1; repeat < repeats; repeat++) {
-        stencil_once(x, y, rows, vectors, row, both);
-        stencil_once(y, x, rows, vectors, row, both);
+        stencil_once(x, y, rows, vectors, stride, paired);
+        stencil_once(y, x, rows, vectors, stride, paired);
         if (repeat < 0)
             begin = now();
     }

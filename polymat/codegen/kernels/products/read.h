@@ -3,9 +3,9 @@
    A copy of the large operand costs about as much as a few strips or panels of the other one need for their
    multiplications, and while it is made memory is waited for.  Here the small operand is copied to where the
    second level holds it; register blocks read the large one in place, and each requests lines of what comes
-   after the part in use.  Of columns these are pieces of their rows, as long as the second level allows, since
-   lines far apart are read slowly one by one; and a few rows at a time are read from one end to the other, as many
-   as processors run ahead of by themselves.
+   after the part in use.  Beside few rows a few of its rows at a time are read from one end to the other, as many
+   as processors run ahead of by themselves, in pieces as long as the second level allows, since lines far apart
+   are read slowly one by one.
 
    takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, read_depth = k + right_power, groups = k + small, at_once = groups  declares what formulas compute */
 #pragma once
@@ -78,10 +78,10 @@ static inline void NAME(read_strips)(const NAME(product) *all, const NAME(lines)
     }
 }
 
-/* How columns of B are read beside few rows: vectors of a segment, in panels, and these in groups whose lines are
-   requested together, so many of them `at_once` with all the depth; how much of that at a time. */
+/* How the columns of a segment are cut beside few rows: its vectors into panels, these into groups whose lines
+   are requested together. */
 typedef struct {
-    ptrdiff_t wide, panels, groups, at_once, read_depth;
+    ptrdiff_t wide, panels, groups;
 } NAME(read_cut);
 
 /* The first panel of a group, and the first column of a panel, in their segment. */
@@ -129,9 +129,8 @@ static inline void NAME(read_group)(const NAME(product) *all, const NAME(lines) 
                 all->around);
 }
 
-/* The product of a few rows: of as many columns as have results that stay in the second level so much of the depth at
-   a time as processors run ahead of, and whose lines do not drive each other out before they are used; its scratch
-   has room for a copy of that part of A. */
+/* The product of a few rows.  A is packed and B read a few rows at a time, as many as processors run ahead of,
+   for as many groups of columns as have results that the second level holds until all of the depth is added. */
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
 {
     enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
@@ -139,7 +138,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *al
                     column_segments = all->column_count, b_step = all->b_step, small = all->small,
                     right_power = b_step & -b_step;
     CUT_READ;
-    const NAME(read_cut) cut = {wide, panels, groups, at_once, read_depth};
+    const NAME(read_cut) cut = {wide, panels, groups};
     const ptrdiff_t all_groups = groups * column_segments;
     for (ptrdiff_t begin = 0, end; begin < all_groups; begin = end) {
         end = begin + at_once < all_groups ? begin + at_once : all_groups;

@@ -16,6 +16,7 @@ from polymat.namedfields import knows_its_fields
 from polymat.userkernel import Microkernel
 
 MOST_THREADS = 4096
+MOST_BANDS = 64  # steps, each of which has stages and code of its own: for the time of compiling
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 # The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
 SKIPPABLE = (
@@ -84,7 +85,7 @@ class Options:
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
     blocks: for the caches: "shares" by measured parts; "working-sets" by PolyDL's ranking (section 4) at the
     estimates; "model" by Li's model of data movement; "learned" by PolyDL's learned ranker of its variants.
-    bands: how many steps of recurrences whose last states alone are read share tiles; 0: as many as pay.
+    bands: how many steps of recurrences whose last states alone are read share tiles, 64 at most; 0: as pays.
     math: whose exp, log, sin, atan, erf, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
@@ -230,6 +231,12 @@ def _checked(name: str, value: Any) -> Any:
             f"Options.threads is {value}: an integer from 1 to {MOST_THREADS} is needed",
             at=caller_location(),
             hint="or 0, the default, for as many as set_num_threads says",
+        )
+    if name == "bands" and value > MOST_BANDS:
+        raise LangError(
+            f"Options.bands is {value}: an integer from 2 to {MOST_BANDS} is needed",
+            at=caller_location(),
+            hint="or 0, the default, for as many as pay: each step of a band has code of its own",
         )
     if name == "target" and not _TARGET.fullmatch(value):
         raise LangError(

@@ -210,6 +210,11 @@ def test_options(options: Any, message: str) -> None:
             "hint: or 0, the default, for as many as set_num_threads says",
         ),
         (
+            dict(bands=65),
+            "Options.bands is 65: an integer from 2 to 64 is needed\n"
+            "hint: or 0, the default, for as many as pay: each step of a band has code of its own",
+        ),
+        (
             dict(parallel_threshold=0.5),
             "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
             "hint: the default is None",

@@ -21,7 +21,7 @@ from tests.product import test_ways
 # What stands in the C, what it is changed to, and how the operands lie of products that notice.
 CHANGES = {
     "sums along rows of less depth": ("k >= 4.0 * lanes)", "k >= 8.0 * lanes)", "ABT"),
-    "more strips beside the right operand where it is": ("strips <= 4.0", "strips <= 6.0", "AB"),
+    "more strips beside the right operand where it is": ("strips <= 8.0", "strips <= 10.0", "AB"),
     "more panels beside the left operand where it is": ("panels <= 2.0", "panels <= 3.0", "ATB"),
     "fewer columns of which the transpose is computed": ("n <= 24.0", "n <= 12.0", "ATB"),
     "fewer rows beside a copy": ("m <= 4096.0", "m <= 100.0", "ABT"),

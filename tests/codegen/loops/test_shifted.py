@@ -63,14 +63,17 @@ def root(x: Any) -> Any:
     return pm.Sqrt(x(i, j + 1) * x(i, j + 1)) + x(i, j - 1)
 
 
-def compiled_stage(value: Callable[[Any], Any], kind: Any, border: tuple[int, int]) -> pm.Compiled:
+def compiled_stage(
+    value: Callable[[Any], Any], kind: Any, border: tuple[int, int], size: int = 1000
+) -> pm.Compiled:
     image = pm.Image(kind, "image", [R, C])
     spans = [pm.Interval(pm.Int, low, size - 1 - low) for size, low in zip((R, C), border, strict=True)]
     found = pm.Function(([i, j], spans), kind, "found")
     found.defn = [value(image)]
     inputs: list[Any] = [image, SCALE] if value is scaled else [image]
     with compiling_for(WIDE):
-        return pm.compile(found, inputs=inputs, name=f"{value.__name__}_{kind}")
+        name, estimates = f"{value.__name__}_{kind}", {R: size, C: size}
+        return pm.compile(found, inputs=inputs, name=name, estimates=estimates)
 
 
 @pytest.mark.covering
@@ -88,7 +91,7 @@ def test_rows_of_every_length(value: Callable[[Any], Any], border: tuple[int, in
 
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 def test_rows_that_two_points_share_are_loaded_once(kind: Any) -> None:
-    compiled = compiled_stage(window, kind, (1, 1))
+    compiled = compiled_stage(window, kind, (1, 1), 50)  # in the first level
     assert compiled.source.count("_pm_next3") > 0  # four rows for two points
     assert "_pm_next4" not in compiled.source
     for rows in (0, 1, 2, 3, 4, 5, 6, 9):

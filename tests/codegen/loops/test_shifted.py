@@ -91,7 +91,7 @@ def test_rows_of_every_length(value: Callable[[Any], Any], border: tuple[int, in
 
 @pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
 def test_rows_that_two_points_share_are_loaded_once(kind: Any) -> None:
-    compiled = compiled_stage(window, kind, (1, 1), 50)  # in the first level
+    compiled = compiled_stage(window, kind, (1, 1), 40)  # in the first level
     assert compiled.source.count("_pm_next3") > 0  # four rows for two points
     assert "_pm_next4" not in compiled.source
     for rows in (0, 1, 2, 3, 4, 5, 6, 9):

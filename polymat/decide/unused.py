@@ -71,6 +71,11 @@ class Planned:
         return self.pipeline.stage(self.pipeline.outputs[0]).at
 
 
+def _first_at(planned: Sequence[Planned]) -> Location | None:
+    """Where the first output is defined; None where no stage is left, of sizes without points."""
+    return planned[0].at if planned else None
+
+
 def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
     """Say why no group has tiles, where sizes of them are given, or where there are too many of these."""
     if not options.tile_sizes:
@@ -86,7 +91,7 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
         why = "; ".join([*found][:_MOST_NAMED])
         hint = "tiles are for stages that share data; blas='never', kernels=False leave it to loops"
     raise OptionError(
-        f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=planned[0].at, hint=hint
+        f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=_first_at(planned), hint=hint
     )
 
 
@@ -110,7 +115,7 @@ def _check_bands(planned: Sequence[Planned], options: Options) -> None:
     if options.bands and (off is not None or options.bands == 1):
         why = "a band of one step is that step" if options.bands == 1 else f"{off} leaves them out"
         text = f"Options.bands={options.bands} has no effect: {why}"
-        raise OptionError(text, at=planned[0].at, hint="0, the default, is as many as pay")
+        raise OptionError(text, at=_first_at(planned), hint="0, the default, is as many as pay")
 
 
 def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:
@@ -121,7 +126,7 @@ def _check_microkernels(planned: Sequence[Planned], options: Options, name: str)
     for each in planned if options.microkernels else ():
         taken |= {*each.pipeline.extents, *(size.name for size in each.pipeline.sizes)}
     for kernel in options.microkernels:
-        at, has = planned[0].at, f"Options.microkernels has {kernel.name}"
+        at, has = _first_at(planned), f"Options.microkernels has {kernel.name}"
         if kernel.name not in called:
             hint = f"Call({kernel.name}) is the last atom of a scheme, behind U and V"
             raise OptionError(f"{has}, which no scheme calls", at=at, hint=hint)
@@ -146,7 +151,7 @@ def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
         why = f"{free} is a sum of products of two arrays{boxes}"
     raise OptionError(
         f"Options.blocks={options.blocks!r} has no effect: {why}",
-        at=planned[0].at,
+        at=_first_at(planned),
         hint="blocks='shares', the default, has blocks for all other products",
     )
 
@@ -176,7 +181,7 @@ def _check_schemes(
             near = difflib.get_close_matches(name, by_stage, 1) or sorted(by_stage)[:_MOST_NAMED]
             raise OptionError(
                 f"Options.scheme[{name!r}] has no effect: there is no stage of this name",
-                at=planned[0].at,
+                at=_first_at(planned),
                 hint=f"explain() lists the stages, {', '.join(near)} among them",
             )
         found = by_stage[name]  # several sections may have a stage, one with such loops is enough

@@ -11,6 +11,7 @@ import pytest
 import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat import Options
+from polymat.decide.unused import check_effects
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import SAPPHIRE_RAPIDS
@@ -59,6 +60,13 @@ def test_bands_without_effect_are_an_error() -> None:
     for options, why in others:
         with pytest.raises(pm.OptionError, match=f"Options.bands={options['bands']} has no effect: {why}"):
             pm.compile(means(), inputs=[x, y], options=Options(**options))
+
+
+@pytest.mark.parametrize("options", [{"bands": 4, "fuse": False}, {"blocks": "model"}, {"tile_sizes": (4,)}])
+def test_options_without_effect_where_no_plan_is_left_are_errors(options: dict[str, Any]) -> None:
+    """Of sizes without points."""
+    with pytest.raises(pm.OptionError, match="has no effect"):
+        check_effects([], Options(**options), {}, SAPPHIRE_RAPIDS, "empty")
 
 
 @pytest.mark.parametrize("bands", [2, 5])

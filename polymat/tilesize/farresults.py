@@ -14,7 +14,7 @@ from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.plan.loops import LoopPlan
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.shortloops import loop_lengths, written_out_terms
+from polymat.tilesize.shortloops import loop_lengths, row_terms
 from polymat.tilesize.stagework import points
 from polymat.tilesize.traffic import nearest_level
 
@@ -31,7 +31,7 @@ def results_again(
 
     Of rows of a few terms, which are priced by what they load.  member, sizes: of a stage in tiles.
     """
-    terms = written_out_terms(stage) if loops.kind == "row" and loops.lanes == 1 else None
+    terms = row_terms(stage, loops)
     if terms is None:
         return {}
     row = stage.dims[-1]

@@ -23,9 +23,9 @@ from polymat.tilesize.rowends import RowEnds, rows_of
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,
+    row_terms,
     short_rows_slowdown,
     starting_operations,
-    written_out_terms,
 )
 from polymat.tilesize.stagework import VECTOR_SHARE, part_points, points, sum_operations
 from polymat.tilesize.traffic import array_bytes
@@ -48,7 +48,7 @@ class Rates:
     gathered: of an element that goes into one, from every few-th place or from one that another element says.
     load: of a vector, or of one number.  byte: of neighbours that are loaded or stored by vectors, most of
     which cross a line of the cache where they are as long as one.  latency: until a multiply-add can be used.
-    lanes: of vectors.
+    lanes, vector_bytes: of vectors.
     """
 
     instruction: float
@@ -83,7 +83,7 @@ class Rates:
 
     def by_vectors(self, point: PointDemand) -> float:
         """Of a point that is independent of others."""
-        if point.turned:
+        if point.backwards:
             return self.by_itself(point)
         computing = (self._arithmetic(point) + point.shuffles * self.shuffle) / self.lanes
         computing += point.picked * self.picked + point.gathered * self.gathered
@@ -102,10 +102,10 @@ class Rates:
 
         None: of rows without such ends.
         """
-        if rows is None or point.turned:
+        if rows is None or point.backwards:
             return count * self.by_vectors(point)
         lanes = max(1, self.vector_bytes // point.smallest)
-        vectors, points = rows.turns(lanes)
+        vectors, points = rows.vectors_and_points(lanes)
         row = vectors * lanes * self.by_vectors(point) + points * self.by_itself(point)
         return count / rows.length * row
 
@@ -140,13 +140,13 @@ def loop_operations(
     """
     starting = starting_operations(stage, estimates, loops, machine.lanes(stage.dtype.size))
     rates, along = Rates.of(machine, computed_bytes(stage)), _together(plan, stage, loops)
-    terms = written_out_terms(stage) if loops.kind == "row" and loops.lanes == 1 else None
+    terms = row_terms(stage, loops)
     if terms is not None:
         seconds = _rows_seconds(stage, estimates, loops, along, terms, rates)
         return seconds * machine.peak_flops(widest) * VECTOR_SHARE + starting
     demands = point_demands(stage, loops, along, loops.unroll)
-    turned = loops.adds_up and any(each.turned for each in demands)
-    if (loops.adds_up and not turned) or loops.kind == "scatter":
+    backwards = loops.adds_up and any(each.backwards for each in demands)
+    if (loops.adds_up and not backwards) or loops.kind == "scatter":
         waiting = rates.latency * machine.peak_flops(widest) * VECTOR_SHARE / max(loops.unroll, 1)
         return sum_operations(stage, estimates, loops.order, loops.slowdown(1), waiting) + starting
     rows, registers, beside = loops.unroll, None, 1.0

@@ -43,8 +43,8 @@ class PointDemand:
     from one that another element says, the first of each such place.  bytes: of neighbours, loaded and
     stored.  accesses: loads and stores of single numbers, where there are no vectors.  chain: multiply-adds
     that wait for each other, from what the point before has to what the next one needs.  smallest: bytes of
-    the smallest numbers, of which a vector is computed in one turn.  turned: whether wider ones are read
-    backwards, which gcc makes no vectors of: a turn would put several of them together, the last one first.
+    the smallest number, which says how many points a vector has.  backwards: whether numbers wider than the
+    smallest are read from the end of a row on, of which gcc makes no vectors.
     """
 
     instructions: float
@@ -57,7 +57,7 @@ class PointDemand:
     accesses: float
     chain: float
     smallest: int
-    turned: bool
+    backwards: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _demand(
     rows: int,
     registers: frozenset[str] | None,
 ) -> PointDemand:
-    own, dims = _own_names(stage, item), item.dims if isinstance(item, Accumulation) else stage.dims
+    own, dims = _names_in(stage, item), item.dims if isinstance(item, Accumulation) else stage.dims
     inner = _inner(loops, own, dims)
     moving = _moving(item.expr, dims)
     shares = _shares(item.expr, moving, loops.planes)
@@ -112,6 +112,7 @@ def _demand(
     moved = loaded.bytes + (0.0 if in_registers else stage.dtype.size)
     instructions += 1.0 if sums and not _is_product(item.expr) else 0.0
     each = COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0
+    smallest = _smallest(stage, item, loads)
     return PointDemand(
         instructions * each,
         sum(share for node, share in zip(moving, shares, strict=True) if _is_to_unsigned(node)),
@@ -122,7 +123,7 @@ def _demand(
         moved,
         len({(load.source.name, load.indices) for load in loads}) + (0.0 if sums else 1.0),
         max(_chain(item.expr, {stage.name, *stage.circle}), 0.0) + sums,
-        smallest := _smallest(stage, item, loads),
+        smallest,
         any(load.dtype.size > smallest and _is_backwards(load, inner) for load in loads),
     )
 
@@ -145,7 +146,7 @@ def _shares(expr: Expr, moving: Sequence[Expr], planes: Planes | None) -> list[f
     return [1.0 if id(node) in changing else 1.0 / planes.count for node in moving]
 
 
-def _own_names(stage: Stage, item: Part | Accumulation) -> dict[str, str]:
+def _names_in(stage: Stage, item: Part | Accumulation) -> dict[str, str]:
     """For each dimension of the loops the name that a definition has for it."""
     if not isinstance(item, Accumulation):
         return {dim: dim for dim in stage.dims}

@@ -1,4 +1,4 @@
-"""The points at the end of a row that fill no vector: C compilers compute them by a half one and one by one.
+"""The points at the end of a row that fill no vector: gcc computes them by a half one and one by one.
 
 before:  46 points in vectors of 16
 after:   two vectors, a half one, and six points by themselves, each of as many instructions as a vector
@@ -33,7 +33,7 @@ class RowEnds:
     length: float
     alike: bool
 
-    def turns(self, lanes: int) -> tuple[float, float]:
+    def vectors_and_points(self, lanes: int) -> tuple[float, float]:
         """How many vectors one has, the half one among them, and how many points by themselves."""
         if not self.alike:
             return self.length / lanes, (max(1, lanes // 2) - 1) / 2
@@ -90,10 +90,10 @@ def _follow_each_other(pipeline: Pipeline, stage: Stage) -> bool:
 @once_a_stage
 def rows_of(stage: Stage, estimates: Mapping[str, int], number: int) -> RowEnds | None:
     """The rows of a part; None of few points, which are written out."""
-    part, alike = stage.parts[number], True
-    limits = None if len(stage.parts) == 1 else part.domain.limits(stage.dims[-1])
-    if len(stage.parts) > 1:
-        alike = part.domain.is_box() and limits is not None
-    low, high = stage.box[-1] if limits is None else limits
+    part, alone = stage.parts[number], len(stage.parts) == 1
+    domain = stage.domain if alone else part.domain
+    limits = None if alone else domain.limits(stage.dims[-1])
+    alike = domain.is_box() and (alone or limits is not None)
+    low, high = limits or stage.box[-1]
     length = extent(high - low + 1, estimates)
     return RowEnds(length, alike) if length > WRITTEN_OUT else None

@@ -119,6 +119,11 @@ def written_out_terms(stage: Stage) -> tuple[int, ...] | None:
     return counts if stage.segments is None and all(0 < count <= WRITTEN_OUT for count in counts) else None
 
 
+def row_terms(stage: Stage, loops: LoopPlan) -> tuple[int, ...] | None:
+    """The terms, as `written_out_terms` has them, of sums that go row by row without explicit vectors."""
+    return written_out_terms(stage) if loops.kind == "row" and loops.lanes == 1 else None
+
+
 def _known_terms(item: Accumulation) -> int:
     """Terms of an element; 0 where the call tells their number."""
     own = {name for form in item.target for name in form.names()}

@@ -226,7 +226,7 @@ def test_rates_are_those_that_were_measured() -> None:
     rates = Rates.of(replace(HASWELL, calibration=measured), 8)
     assert (rates.division, rates.shuffle, rates.picked, rates.gathered) == (4e-9, 1e-9, 2e-10, 5e-10)
     assert rates.byte == 1 / 5e10
-    of_none = PointDemand(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8, turned=False)
+    of_none = PointDemand(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8, backwards=False)
     for name, expected in (
         ("shuffles", 1e-9 / lanes),
         ("divisions", 4e-9 / lanes),

@@ -58,11 +58,11 @@ def demand(value: Any, kind: Any) -> PointDemand:
 def test_a_row_is_whole_vectors_a_half_one_and_points(
     length: float, lanes: int, vectors: float, points: float
 ) -> None:
-    assert RowEnds(length, alike=True).turns(lanes) == (vectors, points)
+    assert RowEnds(length, alike=True).vectors_and_points(lanes) == (vectors, points)
 
 
 def test_of_rows_of_all_lengths_the_mean_is_left() -> None:
-    assert RowEnds(40.0, alike=False).turns(16) == (2.5, 3.5)
+    assert RowEnds(40.0, alike=False).vectors_and_points(16) == (2.5, 3.5)
 
 
 def test_rows_that_follow_each_other_end_once() -> None:
@@ -82,6 +82,16 @@ def test_few_points_are_written_out() -> None:
     assert rows_of(stage, {"R": 100, "N": 16}, 0) is None
 
 
+def test_rows_of_a_triangle_are_not_alike() -> None:
+    below = pm.Function(
+        ([i, j], [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 0, i)]), pm.Double, "below"
+    )
+    below.defn = [pm.Matrix(pm.Double, "A", [R, R])(i, j) * 2.0]
+    pipeline = compiled_levels(below, estimates={R: 100})["built"]
+    assert isinstance(pipeline, Pipeline)
+    assert rows_of(pipeline.stages[0], {"R": 100}, 0) == RowEnds(100.0, alike=False)
+
+
 def test_a_point_by_itself_takes_as_many_instructions_as_a_vector() -> None:
     found = demand(lambda A: pm.Sin(A(i, j)), pm.Float)
     rates = Rates.of(WIDE, 4)
@@ -94,13 +104,13 @@ def test_a_point_by_itself_takes_as_many_instructions_as_a_vector() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "place", "turned"),
+    ("kind", "place", "backwards"),
     [(pm.Double, N - 1 - j, True), (pm.Double, j, False), (pm.Float, N - 1 - j, False)],
 )
 def test_what_is_wider_than_the_smallest_is_not_read_backwards_by_vectors(
-    kind: Any, place: Any, turned: bool
+    kind: Any, place: Any, backwards: bool
 ) -> None:
     found = demand(lambda A: pm.Cast(pm.Float, A(i, place)) * 2.0, kind)
-    assert found.turned == turned
+    assert found.backwards == backwards
     rates = Rates.of(WIDE, 8)
-    assert (rates.by_vectors(found) == rates.by_itself(found)) == turned
+    assert (rates.by_vectors(found) == rates.by_itself(found)) == backwards

@@ -23,12 +23,14 @@ from pathlib import Path
 import polymat as pm
 from benchmarks.casebycase import found_for, parser_of
 from benchmarks.cases import Case
+from benchmarks.machinetext import about
 from benchmarks.problems import describe
 from benchmarks.schemes import extents_of
 from benchmarks.sections.contractions import contraction_case
 from polymat.driver import compile_request, request_for
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Cache
+from polymat.runtime.calibration import calibrated_machine
 
 CASES = ("abcdef-degb-gfac", "abcd-aebf-dfce", "abcde-efbca-fd", "abcd-ea-ebcd")
 ALIKE = {"abcde-efbca-fd": "abcde-ecbfa-fd"}  # of Table 4, with the same sizes
@@ -59,7 +61,8 @@ class Misses:
     """One case: lines by level, predicted and counted.
 
     sizes: of the indices.  predicted: lines that move into the level, each array once.  counted: that it
-    missed.  floor: what no caches of any size would spare, all elements of all arrays once.
+    missed.  floor: what no caches of any size would spare, all elements of all arrays once.  about: the
+    compiler, the day and the machine that counted.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Misses:
     floor: float
     predicted: dict[str, float]
     counted: dict[str, float]
+    about: dict[str, str]
 
     def rows(self) -> list[str]:
         """The rows of the table."""
@@ -146,7 +150,8 @@ def misses(name: str, case: Case) -> Misses:
         counted = counted_lines(directory, caches)
     predicted = {level: moved[behind[level]] / line for level in levels}
     scheme = compiled.explain().schemes["C"]
-    return Misses(name, by_index, scheme, case.flops, 8 * sum(elements) / line, predicted, counted)
+    told = about(calibrated_machine())
+    return Misses(name, by_index, scheme, case.flops, 8 * sum(elements) / line, predicted, counted, told)
 
 
 def made(name: str, flops: float) -> Case:

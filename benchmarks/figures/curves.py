@@ -26,9 +26,10 @@ def curves_in(results: Path) -> Iterator[tuple[Path, Mapping[str, Any], list[Cur
 def searches_page(results: Path) -> Iterator[tuple[str, str, str]]:
     """Every picture: its name, what it is of, and itself."""
     for path, conditions, cases in curves_in(results):
-        date = cases[0].about["date"]
         for case in cases:
-            words = f"{case.name}, {conditions['threads']} thread(s)\n{conditions['machine']}; {date}"
+            about = case.about
+            words = f"{case.name}, {conditions['threads']} thread(s)\n{about['machine']}\n"
+            words += f"{about['compiler']}; {about['date']}"
             yield f"{path.stem}-{case.name}", f"{case.name}, trials", _trials(case, words)
             yield f"{path.stem}-{case.name}-expect", f"{case.name}, expect(n, τ)", _expected(case, words)
 

@@ -136,7 +136,7 @@ def prepare_model(task: Task) -> Prepared:
 def prepare_tuned(task: Task) -> Prepared:
     """What `tune` has found on this machine for such sizes, into arrays that are there."""
     if not is_tuned(task):
-        raise MissingError("nothing is kept that `tune` has found for it")
+        raise MissingError("no search by `tune` has ended for it here")
     return _into_arrays(task)
 
 

@@ -23,8 +23,8 @@ GLOSSARY = (
     ("fused", "Computed in one loop, so that what one stage writes is still in the cache for the next."),
     ("tile", "The part of the arrays that a loop computes at a time, made to fit into a cache."),
     (
-        "5120τ - 32768 = 0 for L2",
-        "What tile sizes solve, each τ times the reuse along its dimension: "
+        "equation of tile sizes (τ)",
+        "What tile sizes solve, each τ times the reuse along its dimension; 5120τ - 32768 = 0 for L2, say: "
         "a tile touches 5120τ elements, and its share of L2 holds 32768.",
     ),
     ("scratchpad", "A small array of each thread in place of a whole intermediate array."),

@@ -53,13 +53,13 @@ class SchemeLoop:
 class Sequence2:
     """One dimension as blocks of `size` and then smaller ones, by one `unit`: little is computed in vain.
 
-    counts: of the larger ones and of the smaller, which fill it; empty: as few as do, of any length.
+    counts: of the larger ones and of the smaller, which fill it; None: as few as do, of any length.
     """
 
     dim: str
     size: int
     unit: int = 1
-    counts: tuple[int, ...] = ()
+    counts: tuple[int, int] | None = None
 
     @property
     def in_block(self) -> bool:
@@ -69,12 +69,12 @@ class Sequence2:
     @property
     def points(self) -> int:
         """The points of so many blocks."""
-        sizes = self.size, self.size - self.unit
-        return sum(count * size for count, size in zip(self.counts, sizes, strict=True))
+        larger, smaller = self.counts or (0, 0)
+        return larger * self.size + smaller * (self.size - self.unit)
 
     def __str__(self) -> str:
         sizes = self.size, self.size - self.unit
-        if not self.counts:
+        if self.counts is None:
             return f"seq({self.dim}: {sizes[0]} | {sizes[1]})"
         pairs = (f"({count}, {size})" for count, size in zip(self.counts, sizes, strict=True))
         return f"seq({self.dim}: {', '.join(pairs)})"

@@ -54,7 +54,8 @@ class StepWays:
     recurrence stays as it is, and without it runs step by step, but in no bands.  points: with it,
     where no point needs another one, steps are left to the pass `points`, in no bands; those of a function
     that reads itself alone where that is predicted to be quicker than its nest of loops.
-    bands: of so many steps, whatever these are predicted to take, all recurrences that may; 0: of none.
+    bands: of so many steps, whatever these are predicted to take, all recurrences that may; 0: as many as
+    pay, by prediction.
     """
 
     predict: Predict
@@ -88,8 +89,9 @@ class StepWays:
         if self.bands and not banded_any:
             at = pipeline.stage(pipeline.outputs[0]).at
             why = "no recurrence steps along its first dimension to last states that alone are read"
-            hint = f"a band has as many steps as one reads back, and a call as many as a band: {self.bands}"
-            raise OptionError(f"Options.bands={self.bands} has no effect: {why}", at=at, hint=hint)
+            text = f"Options.bands={self.bands} has no effect: {why}, reading at most {self.bands} steps back"
+            hint = "bands have as many steps as are read back, or more, and no more than a call takes"
+            raise OptionError(text, at=at, hint=hint)
         return changed
 
     def _in_bands(self, pipeline: Pipeline, steps: CircleSteps) -> Pipeline | None:
@@ -164,6 +166,12 @@ def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
         first = pipeline.stage(names[0])
         if first.circle or not first.is_reduction:
             yield names
+
+
+def may_have_bands(pipeline: Pipeline) -> bool:
+    """Whether a recurrence may run in bands, however long."""
+    every = (circle_steps(pipeline, names) for names in _recurrences(pipeline))
+    return any(steps is not None and bandable(pipeline, steps) is not None for steps in every)
 
 
 def _has_loops_of_steps(steps: CircleSteps, looped: Mapping[str, Collection[str]]) -> bool:

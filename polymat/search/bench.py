@@ -149,7 +149,7 @@ class Bench:
     def cold(self, choice: Selection) -> Compared | None:
         """Time single calls of a candidate and the default, before each of which the caches are emptied.
 
-        None where each call of a turn begins so in any case.
+        None where a turn is one call, which is so long that what the caches hold when it begins says little.
         """
         if self.calls == 1:
             return None

@@ -13,6 +13,7 @@ from polymat.checked import check
 from polymat.decide.changes import carried_out, with_changes
 from polymat.decide.chosen import UnfitError
 from polymat.driver import levels
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import Change, Changes, Selection, TunedChoice
 from polymat.graph.stepwise import Stepwise
 from polymat.options import DEFAULTS, Options
@@ -20,6 +21,7 @@ from polymat.passes import PASSES, levels_of, position
 from polymat.plan.library import FilterPlan
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
+from polymat.rewrite.stepways import may_have_bands
 from polymat.search.choices import MOST_DRAWS, drawn_choice
 from polymat.steps import Job, Level
 
@@ -33,6 +35,8 @@ CHANGES: Changes = (
 """What is tried one by one, in this order, and then together."""
 METHODS: Changes = tuple(("fir", method) for method in ("direct", "blocks", "whole"))
 """What is tried of programs with filters beside that."""
+BANDS: Changes = tuple(("bands", steps) for steps in (4, 8, 16))
+"""What is tried of programs whose steps may run in bands."""
 ROWS = (4, 8, 16, 32, 64, 128)  # of further tiles
 ROW = (64, 128, 256, 512, 1024, 4096)  # elements of such a row
 
@@ -118,14 +122,11 @@ def decided(job: Job) -> tuple[tuple[str, ...], Schedule | Stepwise[Schedule]]:
     return tuple(acting), plans
 
 
-BANDS: Changes = tuple(("bands", steps) for steps in (4, 8, 16))
-"""What is tried of programs that take steps."""
-
-
-def methods_of(acting: Collection[str], level: Schedule | Stepwise[Schedule]) -> Changes:
+def further_changes(job: Job, acting: Collection[str], level: Schedule | Stepwise[Schedule]) -> Changes:
     """Bands of steps, or other ways of filters, for a program that has any: in plans, or as transforms."""
     if isinstance(level, Stepwise):
-        return BANDS
+        *_, (_, before) = levels_of(job, PASSES[: position("bands")])
+        return BANDS if isinstance(before, Pipeline) and may_have_bands(before) else ()
     filters = "blocks" in acting or any(isinstance(plan, FilterPlan) for plan in level.plans)
     return METHODS if filters else ()
 

@@ -27,7 +27,7 @@ from polymat.search.choices import ChoiceSpace
 from polymat.search.clock import Clock, TrueClock
 from polymat.search.inputs import call_arguments, random_arguments
 from polymat.search.leftout import LeftOut
-from polymat.search.optionspace import CHANGES, OptionSpace, decided, methods_of
+from polymat.search.optionspace import CHANGES, OptionSpace, decided, further_changes
 from polymat.search.progress import progress_line
 from polymat.search.searcher import Search
 from polymat.search.space import Space
@@ -132,14 +132,15 @@ def _space(request: Request, seed: int, *, guided: bool) -> ChoiceSpace:
 
     Its options where it takes steps, or all of its groups have one way alone.
     """
-    acting, level = decided(Job(request))
-    methods = methods_of(acting, level)
+    job = Job(request)
+    acting, level = decided(job)
+    further = further_changes(job, acting, level)
     if isinstance(level, Stepwise):
-        return OptionSpace(request, acting, seed, changes=(*CHANGES, *methods))
+        return OptionSpace(request, acting, seed, changes=(*CHANGES, *further))
     space = Space(request, level.grouping, seed, guided=guided)
     if space.draw(0, space.default, ()) is None:
-        return OptionSpace(request, acting, seed, changes=(*methods, *CHANGES))
-    return LeftOut(space, acting, methods) if guided else space
+        return OptionSpace(request, acting, seed, changes=(*further, *CHANGES))
+    return LeftOut(space, acting, further) if guided else space
 
 
 def _check_kinds(arrays: Any, seed: Any) -> None:

@@ -48,7 +48,10 @@ def traffic(
             all_of_it = sizes[name]
             before = read.get(name, 0.0)
             read[name] = before + min(most, all_of_it) if again else min(before + most, all_of_it)
-    tables = dict(found for stage in stages for found in _tables(stage, estimates))
+    tables: dict[Table, float] = {}
+    for table, touched in (found for stage in stages for found in _tables(stage, estimates)):
+        most = tables.get(table, 0.0) + touched
+        tables[table] = most if again else min(most, float(len(table.values)))
     return total + sum(read.values()) + sum(tables.values())
 
 
@@ -57,7 +60,7 @@ def _tables(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[Table, fl
     """The tables that a stage looks into, with the bytes of each at most."""
     count = prod(stage_extents(stage, estimates))
     nodes = (node for _, expr in stage.expressions() for node in walk(expr))
-    tables = [node.table for node in nodes if isinstance(node, Lookup)]
+    tables = dict.fromkeys(node.table for node in nodes if isinstance(node, Lookup))
     return tuple((each, min(float(len(each.values)), count * each.dtype.size)) for each in tables)
 
 

@@ -66,6 +66,12 @@ def test_rates_of_images_are_points_and_shares_of_bandwidth(tmp_path: Path) -> N
     _, *lines = image_rate_lines(tmp_path)
     assert lines[2] == "| case | Mpixel/s | of bandwidth | paper, out= |"
     assert lines[4] == "| camera PAPER | 485 | 0.25 | 2.00 |"
+    other = Entry("images", replace(row, case="unsharp PAPER", threads=2))
+    two = Record(ABOUT, heading, (Entry("images", row), other), roofs | {"2": {"memory": 40.0}})
+    write_record(tmp_path / "images.json", two)
+    _, *lines = image_rate_lines(tmp_path)
+    assert lines[4] == "| camera PAPER | 485 · – | 0.25 · – | 2.00 · – |"
+    assert re.fullmatch(r"\| unsharp PAPER \| – · \d+ \| – · 0\.12 \| – · 2\.00 \|", lines[5])
 
 
 def test_readme_is_what_the_command_writes() -> None:
@@ -230,7 +236,7 @@ def test_the_papers_tables_are_bars(tmp_path: Path) -> None:
 
 @drawing
 def test_searches_are_curves(tmp_path: Path) -> None:
-    case = Curve("a-b", [1.2, 0.0, 0.5], [2.0, 0.8], {"date": "2026-01-02"})
+    case = Curve("a-b", [1.2, 0.0, 0.5], [2.0, 0.8], ABOUT)
     where = tmp_path / "records" / "searches"
     where.mkdir(parents=True)
     text = json.dumps({"conditions": {"threads": 1, "machine": "toy (m)"}, "cases": {"a-b": asdict(case)}})

@@ -10,7 +10,7 @@ from benchmarks.misses import Misses, made, misses
 
 
 def test_a_row_a_level() -> None:
-    found = Misses("x", {}, "", 8.0, 5.0, {"L1": 10.0, "L2": 6.0}, {"L1": 20.0, "L2": 5.0})
+    found = Misses("x", {}, "", 8.0, 5.0, {"L1": 10.0, "L2": 6.0}, {"L1": 20.0, "L2": 5.0}, {})
     assert found.rows() == ["| x | L1 | 10 | 20 | 0.50 | 4.0 |", "| x | L2 | 6 | 5 | 1.20 | 1.0 |"]
 
 
@@ -23,3 +23,4 @@ def test_arrays_beyond_the_caches_are_missed_once_at_least(name: str) -> None:
     assert found.counted["L1"] >= 0.9 * found.floor
     assert 0.25 < found.predicted["L1"] / found.counted["L1"] < 4.0
     assert found.scheme.startswith("[")
+    assert {"compiler", "date"} <= found.about.keys()

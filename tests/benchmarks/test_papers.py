@@ -108,7 +108,7 @@ def test_cases_are_tuned_once_and_then_measured(
 
 
 def test_nothing_tuned_is_said() -> None:
-    with pytest.raises(MissingError, match="nothing is kept that `tune` has found for it"):
+    with pytest.raises(MissingError, match="no search by `tune` has ended for it here"):
         prepare_tuned(normalised_case(4, 3).task)
 
 

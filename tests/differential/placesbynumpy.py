@@ -119,13 +119,13 @@ def _start(op: Op, dtype: np.dtype[Any]) -> Any:
 def not_as_numpy(
     claims: Sequence[Claim],
     arrays: Callable[[int, int], Mapping[str, Any]],
-    sizes_of: Sequence[tuple[int, int]],
+    sizes: Sequence[tuple[int, int]],
 ) -> list[str]:
     """Stages that are not what NumPy makes of their indices and values."""
     parts = [claim.parts(f"part{number}_") for number, claim in enumerate(claims)]
     outputs = {id(each): each for each in (*(c.stage for c in claims), *(p for some in parts for p in some))}
     pipeline, found = build([*outputs.values()]), []
-    for n, m in sizes_of:
+    for n, m in sizes:
         inputs = arrays(n, m)
         results = interpret(pipeline, inputs, {"N": n, "M": m})
         known = dict(zip(outputs, (results[name] for name in pipeline.outputs), strict=True))

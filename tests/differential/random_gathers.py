@@ -98,6 +98,11 @@ def inputs() -> dict[str, Any]:
     }
 
 
+def _element(array: Any, place: tuple[Any, ...]) -> Any:
+    """An element of an array; one of a byte as an Int."""
+    return Cast(Int, array(*place)) if array.dtype.size == 1 else array(*place)
+
+
 @dataclass
 class _Writer:
     rng: random.Random
@@ -188,13 +193,12 @@ class _Writer:
 
     def value(self, p: Any, q: Any) -> Any:
         """An element at a computed index, for p and q inside."""
-        array, place = self.place(p, q)
-        return Cast(Int, array(*place)) if array.name in ("bytes", "shares") else array(*place)
+        return _element(*self.place(p, q))
 
     def plane(self) -> None:
         """A stage over all points."""
         array, place = self.place(x, y)
-        total: Any = Cast(Int, array(*place)) if array.name in ("bytes", "shares") else array(*place)
+        total = _element(array, place)
         others = self.rng.randint(0, 2)
         for _ in range(others):
             other = self.value(x, y) if self.rng.random() < 0.7 else self.rng.choice(self.planes)(x, y)
@@ -339,9 +343,8 @@ def _tuple(results: Any) -> tuple[Any, ...]:
 
 
 FLAGS = ("-O0",)
-BATCH = (
-    12  # programs of one compilation: of more of them the compiler of a program looks at too many together
-)
+# Programs of one compilation: of more of them the compiler of a program looks at too many together.
+BATCH = 12
 WAYS = (
     pm.Options(cflags=FLAGS, parallel_threshold=0, threads=2),
     pm.Options(cflags=FLAGS),

@@ -42,6 +42,7 @@ def test_space_is_free() -> None:
 def test_names_of_the_papers_are_read() -> None:
     assert str(read_scheme("[Tvar(i, 8), Pack(B), Seq(k: 8 | 4)]")) == "[T(i, 8), pack(B), seq(k: 8 | 4)]"
     assert str(read_scheme("[Texctg(i, 8), R(i)]")) == "[T(i, 8), R(i)]"
+    assert str(read_scheme("[Textg(i, 8), R(i)]")) == "[T(i, 8), R(i)]"
     assert str(read_scheme("[Text(i, 8), Seq(k: 8 | 7)]")) == "[Texact(i, 8), seq(k: 8 | 7)]"
     assert str(read_scheme("[Texct(i, 8), PackT(B: k, j)]")) == "[Texact(i, 8), pack(B: k, j)]"
     assert str(read_scheme("[fuse(C), Tpar(i, 8), R(j)]")) == "[fuse(C), Par(i), T(i, 8), R(j)]"

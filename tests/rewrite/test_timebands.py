@@ -18,7 +18,7 @@ from polymat.machine.known import SAPPHIRE_RAPIDS
 from polymat.rewrite import timebands
 from polymat.rewrite.stepways import StepWays
 from tests.fixed import compiled_levels
-from tests.graph.test_banded import fields, means, x, y
+from tests.graph.test_banded import POINTS, TIMES, T, fields, i, last, means, t, x, y
 
 
 def stages(pipeline: Pipeline) -> list[str]:
@@ -60,6 +60,20 @@ def test_bands_without_effect_are_an_error() -> None:
     for options, why in others:
         with pytest.raises(pm.OptionError, match=f"Options.bands={options['bands']} has no effect: {why}"):
             pm.compile(means(), inputs=[x, y], options=Options(**options))
+
+
+def test_bands_are_as_long_as_recurrences_read_back() -> None:
+    """Each state needs the third one before it."""
+    u = pm.Function(([t, i], [TIMES, POINTS]), pm.Double, "u")
+    u.defn = [
+        pm.Case(pm.Condition(t, "<=", 2), x(i)),
+        pm.Case(pm.Condition(t, ">=", 3), u(t - 3, i) / 2 + y(i)),
+    ]
+    asked: Any = {"inputs": [x, y], "constraints": [pm.Condition(T, ">=", 2)]}
+    with pytest.raises(pm.OptionError, match="reading at most 2 steps back"):
+        pm.compile(last(u), **asked, options=Options(bands=2))
+    found = pm.compile(last(u), **asked, options=Options(bands=3))
+    assert "u in bands of 3 steps" in str(found.explain())
 
 
 @pytest.mark.parametrize("options", [{"bands": 4, "fuse": False}, {"blocks": "model"}, {"tile_sizes": (4,)}])

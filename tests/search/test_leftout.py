@@ -21,7 +21,7 @@ from polymat.runtime import tunedstore
 from polymat.runtime.tunedkey import definitions_of, tuned_key
 from polymat.runtime.tunedstore import SearchEnd, read_tuned
 from polymat.search.leftout import LeftOut
-from polymat.search.optionspace import METHODS, decided, methods_of
+from polymat.search.optionspace import METHODS, decided, further_changes
 from polymat.search.space import Space
 from polymat.search.tuning import Manner, tuned
 from polymat.steps import Job, build_stages
@@ -76,9 +76,10 @@ def test_what_does_nothing_or_was_left_out_by_the_user_is_not_tried() -> None:
 
 def test_other_methods_of_filters_are_tried_where_there_are_filters() -> None:
     filtered = pm.Signal(Double, "x", N).fir(np.ones(64)).named("y")
-    acting, plans = decided(Job(asked(filtered, 100000)))
-    assert methods_of(acting, plans) == METHODS
-    assert methods_of(*decided(Job(asked(scaled())))) == ()
+    job, other = Job(asked(filtered, 100000)), Job(asked(scaled()))
+    acting, plans = decided(job)
+    assert further_changes(job, acting, plans) == METHODS
+    assert further_changes(other, *decided(other)) == ()
     assert isinstance(plans, Schedule)
     space = LeftOut(Space(asked(filtered, 100000), plans.grouping), acting, METHODS)
     assert [each for each in space.first if "fir=" in str(each)]

@@ -18,7 +18,7 @@ from polymat.driver import request_for
 from polymat.graph.selection import GroupChoice, Selection, TunedChoice, choice_data, choice_of
 from polymat.machine.known import ZEN3
 from polymat.runtime import tunedstore
-from polymat.search.optionspace import BANDS, CHANGES, STEPS, OptionSpace, decided, methods_of
+from polymat.search.optionspace import BANDS, CHANGES, STEPS, OptionSpace, decided, further_changes
 from polymat.search.tuning import tuned
 from polymat.steps import Job
 from tests.decide import test_lonepoints
@@ -50,9 +50,15 @@ def drawn(of: OptionSpace, count: int) -> list[Selection]:
     return found
 
 
-def test_bands_of_steps_are_tried_where_there_are_steps() -> None:
-    acting, level = decided(Job(request_for(means(), options=Options(threads=1))))
-    assert methods_of(acting, level) == BANDS
+def further(request: Any) -> Any:
+    job = Job(request)
+    return further_changes(job, *decided(job))
+
+
+def test_bands_of_steps_are_tried_where_steps_may_run_in_bands() -> None:
+    assert further(request_for(means(), options=Options(threads=1))) == BANDS
+    assert further(CHANGED["linear"]()) == ()
+    acting, _ = decided(Job(request_for(means(), options=Options(threads=1))))
     tried = OptionSpace(request_for(means()), acting, changes=(*CHANGES, *BANDS)).first
     assert [choice for choice in tried if dict(choice.changes).get("bands") == 8]
     given = OptionSpace(request_for(means(), options=Options(bands=4)), acting, changes=(*CHANGES, *BANDS))

@@ -61,10 +61,26 @@ def test_a_sum_reads_what_its_loops_reach() -> None:
 
 @pytest.mark.parametrize(("values", "read"), [(50, 50), (1000, 320)])
 def test_a_table_of_constants_is_read_where_arrays_are(values: int, read: int) -> None:
-    """Once, whoever looks into it, and no more of it than there are points."""
+    """Once by each stage, and no more of it than there are points."""
     table = Table.of(np.arange(values, dtype=np.float64))
     some = pm.Function(([i, j], [pm.Interval(pm.Int, 0, 9), pm.Interval(pm.Int, 0, 31)]), pm.Double, "some")
     some.defn = [Lookup(table, i, pm.Double) + Lookup(table, j, pm.Double)]
     pipeline = compiled_levels(some, inputs=[])["built"]
     assert isinstance(pipeline, Pipeline)
     assert traffic(pipeline, pipeline.stages, set(), {}, line_bytes=LINE) == 8 * (320 + read)
+
+
+@pytest.mark.parametrize(("values", "once", "anew"), [(50, 50, 66), (1000, 336, 336)])
+def test_stages_read_a_table_up_to_its_size(values: int, once: int, anew: int) -> None:
+    """Of 320 points and of 16."""
+    table = Table.of(np.arange(values, dtype=np.float64))
+    spans = [pm.Interval(pm.Int, 0, 9), pm.Interval(pm.Int, 0, 31)]
+    some = pm.Function(([i, j], spans), pm.Double, "some")
+    some.defn = [Lookup(table, i, pm.Double)]
+    few = pm.Function(([i], [pm.Interval(pm.Int, 0, 15)]), pm.Double, "few")
+    few.defn = [Lookup(table, i, pm.Double)]
+    pipeline = compiled_levels([some, few], inputs=[])["built"]
+    assert isinstance(pipeline, Pipeline)
+    for again, read in ((False, once), (True, anew)):
+        moved = traffic(pipeline, pipeline.stages, set(), {}, line_bytes=LINE, again=again)
+        assert moved == pytest.approx(8 * (320 + 16 + read))

@@ -26,6 +26,10 @@ SKIPPABLE = (
     *("linear", "waits", "planes", "points", "skews", "segments", "lanes"),
 )
 LibraryUse = Literal["auto", "always", "never"]
+_COUNTS = {  # from, to, and what 0 says
+    "threads": (1, MOST_THREADS, "as many as set_num_threads says"),
+    "bands": (2, MOST_BANDS, "as many as pay: each step of a band has code of its own"),
+}
 # Options that have an effect beside these values alone, or where another one has none of those.
 _LEAVES_NOTHING: tuple[tuple[str, tuple[str, ...], str, tuple[Any, ...], str], ...] = (
     ("fft_rigour", ("estimate",), "fft", ("never",), "calls no library"),
@@ -219,25 +223,14 @@ def _checked(name: str, value: Any) -> Any:
     if not _holds(value, hint):
         if name == "scheme" and isinstance(given, Mapping):
             given = {stage: text for stage, text in given.items() if {type(stage), type(text)} != {str}}
-        raise LangError(
-            f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}",
-            at=caller_location(),
-            hint=f"{name}=({given!r:.60},)"
-            if isinstance(given, str) and hint == tuple[str, ...]
-            else f"the default is {getattr(DEFAULTS, name)!r}",
-        )
-    if name == "threads" and value > MOST_THREADS:
-        raise LangError(
-            f"Options.threads is {value}: an integer from 1 to {MOST_THREADS} is needed",
-            at=caller_location(),
-            hint="or 0, the default, for as many as set_num_threads says",
-        )
-    if name == "bands" and value > MOST_BANDS:
-        raise LangError(
-            f"Options.bands is {value}: an integer from 2 to {MOST_BANDS} is needed",
-            at=caller_location(),
-            hint="or 0, the default, for as many as pay: each step of a band has code of its own",
-        )
+        text = f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}"
+        is_lone = isinstance(given, str) and hint == tuple[str, ...]
+        usual = f"{name}=({given!r:.60},)" if is_lone else f"the default is {getattr(DEFAULTS, name)!r}"
+        raise LangError(text, at=caller_location(), hint=usual)
+    if name in _COUNTS and value > _COUNTS[name][1]:
+        least, most, usual = _COUNTS[name]
+        text = f"Options.{name} is {value}: an integer from {least} to {most} is needed"
+        raise LangError(text, at=caller_location(), hint=f"or 0, the default, for {usual}")
     if name == "target" and not _TARGET.fullmatch(value):
         raise LangError(
             f"Options.target is {value!r:.60}, not the name of a processor",

@@ -248,7 +248,7 @@ def test_searches_are_curves(tmp_path: Path) -> None:
     assert names == ["_convergence-m-a-b.svg", "_convergence-m-a-b-expect.svg"]
     for name in names:
         picture = (tmp_path / "site" / name).read_text("utf-8")
-        assert "toy (m); 2026-01-02" in picture
+        assert all(ABOUT[key] in picture for key in ("machine", "compiler", "date"))
         assert_without_colour(picture)
 
 

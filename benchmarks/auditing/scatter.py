@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 
 SIDE, MARGIN = 560, 70  # of the square of the axes, and around it
 _UNITS = {0: "s", -3: "ms", -6: "µs", -9: "ns"}
-
-
 SHAPES = {"dot": "M0 -2.5a2.5 2.5 0 1 0 .01 0z", "cross": "M-2.5 -2.5L2.5 2.5M-2.5 2.5L2.5 -2.5"}
 
 

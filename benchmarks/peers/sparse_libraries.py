@@ -11,14 +11,8 @@ import numpy as np
 from benchmarks.peers.blas import mkl_file
 from benchmarks.task import Array, MissingError, Prepared, Task
 
-NO_TRANSPOSE, GENERAL, FULL, NO_DIAGONAL, FROM_ZERO, BY_ROWS = (
-    10,
-    20,
-    42,
-    50,
-    0,
-    101,
-)  # the numbers of mkl_spblas.h
+NO_TRANSPOSE, GENERAL, FULL, NO_DIAGONAL = 10, 20, 42, 50  # the numbers of mkl_spblas.h
+FROM_ZERO, BY_ROWS = 0, 101
 CALLS = 1000  # that MKL is told to expect
 
 

@@ -143,8 +143,8 @@ def repays(depth: Number) -> Predicate:
 
 READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
 # Beside few rows a B that the second level does not hold is read where it is, a few of its rows at a time
-# from one end to the other: of more rows processors fetch nothing ahead, and lines
-# that are requested may be gone before they are used.
+# from one end to the other: of more rows processors fetch nothing ahead, and lines that are requested may be
+# gone before they are used.
 read_most = LetNumber("read_most", smaller(_spread(right_power), READ_ROWS))
 read_pieces = LetNumber("read_pieces", quotient(k, larger(read_most, 1)))
 read_depth = LetNumber("read_depth", quotient(k, larger(read_pieces, 1)))

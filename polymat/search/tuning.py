@@ -135,7 +135,7 @@ def _space(request: Request, seed: int, *, guided: bool) -> ChoiceSpace:
     job = Job(request)
     acting, level = decided(job)
     further = further_changes(job, acting, level)
-    if isinstance(level, Stepwise):
+    if isinstance(level, Stepwise):  # bands last: each takes some seconds to compile
         return OptionSpace(request, acting, seed, changes=(*CHANGES, *further))
     space = Space(request, level.grouping, seed, guided=guided)
     if space.draw(0, space.default, ()) is None:

@@ -169,8 +169,8 @@ def _computed_beside(plan: Plan, loop: RowLoop, stage: Stage, estimates: Mapping
 def stores_free(member: Member | None, *, rolls: bool) -> bool:
     """Whether two rows of results are stored side by side as quickly as one after the other.
 
-    In scratchpads and private copies, which the first level holds, and in tiles that roll, which ask for
-    their lines before; not in an array, into which two streams of stores go (None: of a stage by itself).
+    So it is taken to be in scratchpads and private copies, also where the first level holds them in part, and
+    in tiles that roll, which ask for their lines before; not in an array (None: of a stage by itself).
     """
     return rolls or (member is not None and (member.private or member.scratch or member.copied))
 

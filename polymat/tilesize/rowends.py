@@ -73,7 +73,10 @@ def _shifts(stage: Stage) -> bool:
 
 
 def _follow_each_other(pipeline: Pipeline, stage: Stage) -> bool:
-    """Whether all rows are neighbours in every array, so that one loop runs over all of them."""
+    """Whether all rows are neighbours in every array, so that one loop runs over all of them.
+
+    As `codegen/loops/wholerows.py` finds of the loops that are written.
+    """
     if len(stage.parts) != 1 or not stage.domain.is_box() or len(stage.dims) < 2:
         return False
     if any(isinstance(node, Variable) for node in walk(stage.parts[0].expr)):
